@@ -26,11 +26,11 @@ enum class InputRole : uint8_t {
 #include "runtime/Roles.def"
 };
 constexpr unsigned numStateRoles = 0
-#define MLC_STATE_ROLE(NAME, TEXT, MEANING) +1
+#define MLC_STATE_ROLE(NAME, TEXT, MEANING) +1 // NOLINT(*-macro-parentheses)
 #include "runtime/Roles.def"
     ;
 constexpr unsigned numInputRoles = 0
-#define MLC_INPUT_ROLE(NAME, TEXT, MEANING) +1
+#define MLC_INPUT_ROLE(NAME, TEXT, MEANING) +1 // NOLINT(*-macro-parentheses)
 #include "runtime/Roles.def"
     ;
 /// "weight", "loss scale", ...

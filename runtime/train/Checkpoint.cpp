@@ -14,7 +14,7 @@ using namespace mlc::runtime::train;
 
 template <typename T> static bool isFinite(const HostTensor &tensor) {
   const T *data = tensor.as<T>();
-  return std::all_of(data, data + tensor.bytes / sizeof(T),
+  return std::all_of(data, data + tensor.elements(),
                      [](T x) { return std::isfinite(x); });
 }
 

@@ -15,6 +15,7 @@ Status Group::split(const std::vector<MeshAxis> &mesh, const State &state,
   std::vector<PartRange> ranges =
       partOfTensor(whole.dims, state.splits, mesh, coordinatesOf(mesh, rank()));
   std::vector<int64_t> dims;
+  dims.reserve(ranges.size());
   for (const PartRange &range : ranges)
     dims.push_back(range.size());
   Status status = HostTensor::zeros(whole.type, dims, part);
@@ -35,8 +36,12 @@ Status Group::join(const std::vector<MeshAxis> &mesh, const State &state,
   NpyArray all;
   Status status =
       joinParts(*ranks, mesh, {state.name, 0, state.splits}, own, all);
-  if (status.ok())
-    whole = isFirst() ? HostTensor::of(std::move(all)) : part;
+  if (!status.ok())
+    return status;
+  if (isFirst())
+    whole = HostTensor::of(std::move(all));
+  else
+    whole = part;
   return status;
 }
 

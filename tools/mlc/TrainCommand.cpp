@@ -22,7 +22,6 @@ using namespace mlc::cli;
 namespace transport = mlc::runtime::transport;
 namespace train = mlc::runtime::train;
 using mlc::Weight;
-using mlc::runtime::printable;
 namespace cl = llvm::cl;
 
 namespace {
