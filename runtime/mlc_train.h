@@ -40,7 +40,7 @@ typedef struct mlc_trainer_options {
   uint32_t threads;
   const char *device;
   mlc_ranks *ranks;
-  /** Begins messages: the model's name; may be NULL. */
+  /** The model's name, with which messages begin; may be NULL. */
   const char *name;
 } mlc_trainer_options;
 

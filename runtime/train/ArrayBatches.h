@@ -34,7 +34,7 @@ private:
   SamplePart part;
 };
 
-/// A view of a tensor; nobody's own.
+/// A tensor over the caller's memory, which it does not own.
 HostTensor viewOf(const mlc_tensor &tensor);
 /// An error unless the tensor is dense and of the port's type and dims, whose
 /// first, the number of samples, is `samples`; -1: any.

@@ -22,7 +22,7 @@ struct TrainingMemory {
 };
 
 struct TrainerOptions {
-  /// Begins messages: the model's file.
+  /// The model's file, with which messages begin.
   std::string name;
   std::string device; ///< empty: the first
   unsigned threads = 0;

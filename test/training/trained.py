@@ -258,7 +258,7 @@ def samples(inputs):
 
 
 class Random:
-    """SplitMix64, as tools/mlc/Random.h has it."""
+    """SplitMix64, as runtime/Random.h has it."""
 
     MASK = (1 << 64) - 1
 

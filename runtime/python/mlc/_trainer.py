@@ -115,6 +115,7 @@ class Trainer:
         self._turn = Turn()
         self._source = model
         self._schedule, self._warmup = schedule, warmup
+        self._steps_planned = 0  # by `fit`
         is_adam = optimizer in ("adam", "adamw")
         self.learning_rate = learning_rate if learning_rate is not None else 0.001 if is_adam else 0.01
         self._check_rate()
@@ -236,12 +237,9 @@ class Trainer:
         tensors = (CTensor * max(1, len(arrays)))()
         for tensor, dense in zip(tensors, arrays):
             _fill(tensor, dense)
-        call("mlc_trainer_step", self._handle, tensors, self.rate_at(self.steps, self._planned()), ctypes.byref(loss))
+        call("mlc_trainer_step", self._handle, tensors, self.rate_at(self.steps, self._steps_planned), ctypes.byref(loss))
         self._samples = None
         return loss.value
-
-    def _planned(self) -> int:
-        return getattr(self, "_steps_planned", 0)
 
     def samples(self, source: Any) -> Samples:
         """Samples for `fit` and `evaluate`: a .npz file with an array for each input, or {name: array}."""
@@ -252,7 +250,7 @@ class Trainer:
         """A step on the batches of `samples` that are next in the seed's order, as `mlc train` takes them."""
         loss = ctypes.c_double()
         call("mlc_trainer_step_samples", self._handle, samples._handle, seed,
-             self.rate_at(self.steps, self._planned()), ctypes.byref(loss))
+             self.rate_at(self.steps, self._steps_planned), ctypes.byref(loss))
         self._samples, self._seed = samples, seed
         return loss.value
 

@@ -10,6 +10,14 @@
 
 namespace mlc::test {
 
+/// `text` with `to` in place of the first `from`, which it has.
+inline std::string replaced(std::string text, const std::string &from,
+                            const std::string &to) {
+  size_t at = text.find(from);
+  REQUIRE(at != std::string::npos);
+  return text.replace(at, from.size(), to);
+}
+
 /// Rules that are believed whatever they say, and the replay of trails by them.
 class Fixture {
 public:

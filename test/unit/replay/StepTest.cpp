@@ -35,13 +35,6 @@ public:
   }
 };
 
-std::string replaced(std::string text, const std::string &from,
-                     const std::string &to) {
-  size_t at = text.find(from);
-  REQUIRE(at != std::string::npos);
-  return text.replace(at, from.size(), to);
-}
-
 } // namespace
 
 TEST_CASE("a step that lies where it says is replayed") {

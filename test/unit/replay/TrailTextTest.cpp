@@ -23,13 +23,6 @@ std::string refusal(const std::string &text) {
   return read ? "" : llvm::toString(read.takeError());
 }
 
-std::string replaced(std::string text, const std::string &from,
-                     const std::string &to) {
-  size_t at = text.find(from);
-  REQUIRE(at != std::string::npos);
-  return text.replace(at, from.size(), to);
-}
-
 } // namespace
 
 TEST_CASE("a trail is read as it was written") {
