@@ -43,14 +43,13 @@ readSplits(Operation *op, const std::vector<rt::MeshAxis> &mesh,
   std::vector<rt::Split> splits;
   if (!split)
     return splits;
-  for (auto [dim, axis] : llvm::enumerate(split.getAsRange<StringAttr>())) {
-    if (axis.getValue().empty())
-      continue;
-    FailureOr<uint32_t> index = findAxis(op, mesh, axis.getValue());
-    if (failed(index))
-      return failure();
-    splits.push_back({uint32_t(dim), *index, 1});
-  }
+  for (auto [dim, axes] : llvm::enumerate(split.getAsRange<ArrayAttr>()))
+    for (StringRef axis : axes.getAsValueRange<StringAttr>()) {
+      FailureOr<uint32_t> index = findAxis(op, mesh, axis);
+      if (failed(index))
+        return failure();
+      splits.push_back({uint32_t(dim), *index, 1});
+    }
   return splits;
 }
 

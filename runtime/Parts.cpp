@@ -2,7 +2,9 @@
 
 #include "runtime/Parts.h"
 
+#include <algorithm>
 #include <cstring>
+#include <optional>
 
 namespace mlc::runtime {
 
@@ -85,20 +87,31 @@ private:
   const std::vector<MeshAxis> all;
 };
 
-/// The whole dims from all ranks' (a row each): sums along the axis of a split.
+/// Whether ranks that are different on `axis` have different parts of `dim`, or
+/// of any.
+bool isSplitOver(const Port &port, size_t axis,
+                 std::optional<size_t> dim = std::nullopt) {
+  return std::any_of(port.splits.begin(), port.splits.end(),
+                     [&](const Split &split) {
+                       return split.axis == axis && (!dim || split.dim == *dim);
+                     });
+}
+
+/// The whole dims from all ranks' (a row each): sums along the axes of splits.
 Status findWhole(const std::vector<MeshAxis> &mesh, const Port &port,
                  const std::vector<int64_t> &table, size_t columns,
                  std::vector<int64_t> &whole) {
   whole.assign(table.begin(), table.begin() + columns);
   for (const Split &split : port.splits) {
-    int64_t sum = 0;
+    whole[split.dim] = 0;
     for (uint64_t rank = 0; rank < countRanks(mesh); ++rank) {
       std::vector<int64_t> at = coordinatesOf(mesh, rank);
-      at[split.axis] = 0;
-      if (at == std::vector<int64_t>(mesh.size(), 0))
-        sum += table[rank * columns + split.dim];
+      bool isFirst = true; // of those that have the same part
+      for (size_t axis = 0; axis < mesh.size(); ++axis)
+        isFirst &= at[axis] == 0 || isSplitOver(port, axis, split.dim);
+      if (isFirst)
+        whole[split.dim] += table[rank * columns + split.dim];
     }
-    whole[split.dim] = sum;
   }
   for (uint64_t rank = 0; rank < countRanks(mesh); ++rank) {
     std::vector<PartRange> part =
@@ -120,13 +133,9 @@ Status findWhole(const std::vector<MeshAxis> &mesh, const Port &port,
 bool isCopy(const std::vector<MeshAxis> &mesh, const Port &port,
             uint64_t rank) {
   std::vector<int64_t> at = coordinatesOf(mesh, rank);
-  for (size_t axis = 0; axis < mesh.size(); ++axis) {
-    bool splits = false;
-    for (const Split &split : port.splits)
-      splits |= split.axis == axis;
-    if (!splits && at[axis] != 0)
+  for (size_t axis = 0; axis < mesh.size(); ++axis)
+    if (at[axis] != 0 && !isSplitOver(port, axis))
       return true;
-  }
   return false;
 }
 

@@ -168,7 +168,8 @@ struct Buffer {
 
 /// A dim of a tensor of which each rank of an axis has a part: of the things of
 /// `unit` elements each that the whole dim is made of, rank r has
-/// partOf(things, ranks, r) (runtime/Ranks.h).
+/// partRange(things, ranks, r) (runtime/Ranks.h). Of several splits of one dim,
+/// which have one unit, each divides the parts that those before it make.
 struct Split {
   uint32_t dim = 0;
   uint32_t axis = 0; ///< of the mesh

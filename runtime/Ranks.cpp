@@ -22,9 +22,10 @@ std::vector<PartRange> partOfTensor(const std::vector<int64_t> &whole,
     ranges.push_back({0, dim});
   for (const Split &split : splits) {
     auto unit = static_cast<int64_t>(split.unit);
-    PartRange part = partRange(whole[split.dim] / unit, mesh[split.axis].size,
+    PartRange &own = ranges[split.dim];
+    PartRange part = partRange(own.size() / unit, mesh[split.axis].size,
                                coordinates[split.axis]);
-    ranges[split.dim] = {part.begin * unit, part.end * unit};
+    own = {own.begin + part.begin * unit, own.begin + part.end * unit};
   }
   return ranges;
 }

@@ -3,6 +3,7 @@
 #include "runtime/ValidateCollectives.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 namespace mlc::runtime {
@@ -27,14 +28,16 @@ std::string problemOf(const std::vector<MeshAxis> &mesh) {
 
 std::string problemOf(const std::vector<Split> &splits, size_t rank,
                       const std::vector<MeshAxis> &mesh) {
-  std::set<uint32_t> dims, axes;
+  std::map<uint32_t, uint64_t> units;
+  std::set<uint32_t> axes;
   for (const Split &split : splits) {
-    if (split.dim >= rank || !dims.insert(split.dim).second)
-      return "a split is of no dim, or one is split twice";
+    if (split.dim >= rank)
+      return "a split is of no dim";
     if (split.axis >= mesh.size() || !axes.insert(split.axis).second)
       return "a dim is split over no axis, or over one that splits another";
-    if (split.unit < 1 || split.unit > INT64_MAX)
-      return "a dim is split between units of no size";
+    if (split.unit < 1 || split.unit > INT64_MAX ||
+        units.try_emplace(split.dim, split.unit).first->second != split.unit)
+      return "a dim is split between units of no size, or of several";
   }
   return "";
 }

@@ -244,7 +244,8 @@ MLC_API mlc_status mlc_artifact_axis(const mlc_artifact *artifact, size_t index,
 
 /** A dim of which each rank of an axis has a part: of the dim / unit things
  * that it is made of, n in all, those from r * (n / R) + min(r, n % R) on, n /
- * R or one more, for the coordinate r of R. */
+ * R or one more, for the coordinate r of R. A dim may have several splits: each
+ * divides the part that is left by those before it. */
 typedef struct mlc_split {
   size_t dim, axis;
   uint64_t unit;

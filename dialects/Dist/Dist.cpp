@@ -91,20 +91,29 @@ void AxisAttr::print(AsmPrinter &printer) const {
 // Shardings
 //===----------------------------------------------------------------------===//
 
+ShardingAttr ShardingAttr::get(MLIRContext *context, const Axes &dims) {
+  Builder b(context);
+  SmallVector<ArrayAttr> lists;
+  for (const auto &axes : dims)
+    lists.push_back(b.getStrArrayAttr(axes));
+  return get(context, lists, {});
+}
+
 ShardingAttr ShardingAttr::getReplicated(MLIRContext *context, unsigned rank) {
-  return get(context,
-             SmallVector<StringAttr>(rank, StringAttr::get(context, "")), {});
+  return get(context, Axes(rank));
+}
+
+bool ShardingAttr::isSplit() const {
+  return !llvm::all_of(getDims(), [](ArrayAttr axes) { return axes.empty(); });
 }
 
 bool ShardingAttr::isReplicated() const {
-  return getPartial().empty() && llvm::all_of(getDims(), [](StringAttr axis) {
-           return axis.getValue().empty();
-         });
+  return getPartial().empty() && !isSplit();
 }
 
 std::optional<unsigned> ShardingAttr::findDim(StringRef axis) const {
-  for (auto [d, name] : llvm::enumerate(getDims()))
-    if (name.getValue() == axis)
+  for (auto [d, axes] : llvm::enumerate(getDims()))
+    if (llvm::is_contained(axes.getAsValueRange<StringAttr>(), axis))
       return d;
   return std::nullopt;
 }
@@ -128,21 +137,40 @@ static ParseResult parsePartial(AsmParser &parser,
   return success();
 }
 
+/// The axes of one dim: `""`, `"data"`, or `["data", "fsdp"]`.
+static ParseResult parseAxes(AsmParser &parser, SmallVector<ArrayAttr> &dims) {
+  std::string axis;
+  SmallVector<Attribute> axes;
+  auto parseAxis = [&]() -> ParseResult {
+    SMLoc place = parser.getCurrentLocation();
+    if (parser.parseString(&axis))
+      return failure();
+    if (axis.empty())
+      return parser.emitError(place, "expected the name of an axis");
+    axes.push_back(StringAttr::get(parser.getContext(), axis));
+    return success();
+  };
+  if (succeeded(parser.parseOptionalString(&axis))) {
+    if (!axis.empty())
+      axes.push_back(StringAttr::get(parser.getContext(), axis));
+  } else if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square,
+                                            parseAxis)) {
+    return failure();
+  }
+  dims.push_back(ArrayAttr::get(parser.getContext(), axes));
+  return success();
+}
+
 /// `<["data", ""], partial = ["model" max]>`
 Attribute ShardingAttr::parse(AsmParser &parser, Type) {
   MLIRContext *context = parser.getContext();
-  SmallVector<StringAttr> dims;
+  SmallVector<ArrayAttr> dims;
   SmallVector<Partial> partial;
   SMLoc place = parser.getCurrentLocation();
-  auto parseDim = [&]() -> ParseResult {
-    std::string axis;
-    if (parser.parseString(&axis))
-      return failure();
-    dims.push_back(StringAttr::get(context, axis));
-    return success();
-  };
   if (parser.parseLess() ||
-      parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseDim))
+      parser.parseCommaSeparatedList(
+          AsmParser::Delimiter::Square,
+          [&]() -> ParseResult { return parseAxes(parser, dims); }))
     return {};
   if (succeeded(parser.parseOptionalComma()) &&
       (parser.parseKeyword("partial") || parser.parseEqual() ||
@@ -154,11 +182,13 @@ Attribute ShardingAttr::parse(AsmParser &parser, Type) {
     return {};
   llvm::SmallDenseSet<StringRef> used;
   auto isTwice = [&](StringAttr axis) {
-    return !axis.getValue().empty() && !used.insert(axis.getValue()).second;
+    return !used.insert(axis.getValue()).second;
   };
-  if (llvm::any_of(dims, isTwice) ||
-      llvm::any_of(partial,
-                   [&](const Partial &one) { return isTwice(one.axis); })) {
+  bool isAnyTwice = llvm::any_of(
+      partial, [&](const Partial &one) { return isTwice(one.axis); });
+  for (ArrayAttr axes : dims)
+    isAnyTwice |= llvm::any_of(axes.getAsRange<StringAttr>(), isTwice);
+  if (isAnyTwice) {
     parser.emitError(place, "an axis splits one dim, or is partial");
     return {};
   }
@@ -167,8 +197,12 @@ Attribute ShardingAttr::parse(AsmParser &parser, Type) {
 
 void ShardingAttr::print(AsmPrinter &printer) const {
   printer << "<[";
-  llvm::interleaveComma(getDims(), printer, [&](StringAttr axis) {
-    printer.printString(axis.getValue());
+  llvm::interleaveComma(getDims(), printer, [&](ArrayAttr axes) {
+    if (axes.size() > 1)
+      printer << axes;
+    else
+      printer.printString(axes.empty() ? ""
+                                       : cast<StringAttr>(axes[0]).getValue());
   });
   printer << ']';
   if (!getPartial().empty()) {

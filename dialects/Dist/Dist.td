@@ -52,18 +52,25 @@ def Dist_ShardingAttr : Dist_Attr<"Sharding", "sharding"> {
   let summary = "which part of a tensor a rank has";
   let description = [{
     `#dist.sharding<["data", ""]>`: dim 0 is split over `data`, dim 1 is whole.
+    `#dist.sharding<[["data", "fsdp"], ""]>`: dim 0 is split over `data`, and
+    each part over `fsdp`. Axes of one dim stand in the order of the mesh.
     `#dist.sharding<["", ""], partial = ["data"]>`: the tensor is the sum of
     what the ranks of `data` have (or another reduction: `["data" max]`). On
     axes that are not named each rank has the same.
 
     On arguments and results of a function as `dist.sharding`.
   }];
-  let parameters = (ins ArrayRefParameter<"::mlir::StringAttr">:$dims,
+  let parameters = (ins ArrayRefParameter<"::mlir::ArrayAttr">:$dims,
                         ArrayRefParameter<"::mlc::dist::Partial">:$partial);
   let hasCustomAssemblyFormat = 1;
   let extraClassDeclaration = [{
+    /// Of each dim the names of the axes that split it.
+    using Axes = ::llvm::SmallVector<::llvm::SmallVector<::llvm::StringRef, 1>>;
+    static ShardingAttr get(::mlir::MLIRContext *context, const Axes &dims);
     static ShardingAttr getReplicated(::mlir::MLIRContext *context, unsigned rank);
     bool isReplicated() const;
+    /// Whether a rank has a part alone of some dim.
+    bool isSplit() const;
     /// The dim that is split over the axis.
     ::std::optional<unsigned> findDim(::llvm::StringRef axis) const;
   }];

@@ -82,9 +82,13 @@ def Exec_CheckOp : Exec_Op<"check"> {
   let assemblyFormat = "$lhs $predicate $rhs `,` $message attr-dict";
 }
 
-def Exec_InputOp : Exec_BufferOp<"input", (ins I64Attr:$index, OptionalAttr<StrArrayAttr>:$split)> {
+/// Of each dim, the axes of the mesh that split it, each the parts that the one
+/// before it makes.
+def Exec_SplitAttr : TypedArrayAttrBase<StrArrayAttr, "lists of axes">;
+
+def Exec_InputOp : Exec_BufferOp<"input", (ins I64Attr:$index, OptionalAttr<Exec_SplitAttr>:$split)> {
   let summary = "the memory of an input of the program; never written";
-  let description = "Dims that name an axis in `split` are this rank's part of a whole.";
+  let description = "Dims that have axes in `split` are this rank's part of a whole.";
   let assemblyFormat = "$index `:` $element $dims (`split` $split^)? attr-dict";
 }
 
@@ -103,7 +107,7 @@ def Exec_ParameterOp : Exec_BufferOp<"parameter", (ins ElementsAttr:$value)> {
 }
 
 def Exec_StateOp : Exec_BufferOp<"state", (ins StrAttr:$state, OptionalAttr<ElementsAttr>:$value,
-    OptionalAttr<StrArrayAttr>:$split, OptionalAttr<DenseI64ArrayAttr>:$whole)> {
+    OptionalAttr<Exec_SplitAttr>:$split, OptionalAttr<DenseI64ArrayAttr>:$whole)> {
   let summary = "memory that lives across runs, shared by all programs of the module";
   let description = [{
     Where a `split` dim names an axis of the mesh, each of its ranks has a part:
@@ -194,8 +198,8 @@ def Exec_InverseTransformOp : Exec_Op<"inverse_transform", [Pure]> {
 
 def Exec_OutputOp : Exec_Op<"output"> {
   let summary = "a buffer that is the program's next output";
-  let description = "Dims that name an axis in `split` are this rank's part of a whole.";
-  let arguments = (ins StrAttr:$name, Exec_BufferType:$buffer, OptionalAttr<StrArrayAttr>:$split);
+  let description = "Dims that have axes in `split` are this rank's part of a whole.";
+  let arguments = (ins StrAttr:$name, Exec_BufferType:$buffer, OptionalAttr<Exec_SplitAttr>:$split);
   let assemblyFormat = "$name $buffer (`split` $split^)? attr-dict";
 }
 

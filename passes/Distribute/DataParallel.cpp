@@ -62,9 +62,9 @@ private:
 } // namespace
 
 dist::ShardingAttr Distribution::splitAlong(unsigned dim, size_t rank) {
-  SmallVector<StringAttr> dims(rank, b.getStringAttr(""));
-  dims[dim] = b.getStringAttr(kDataAxis);
-  return dist::ShardingAttr::get(b.getContext(), dims, {});
+  dist::ShardingAttr::Axes dims(rank);
+  dims[dim] = {kDataAxis};
+  return dist::ShardingAttr::get(b.getContext(), dims);
 }
 
 /// Of a tensor that is the sum of what the ranks have.

@@ -49,8 +49,9 @@ struct MeshAxis {
 /// Of the tensors that a pattern names (passes/Base/NamePattern.h).
 struct TensorSharding {
   std::string pattern;
-  /// The axis that splits each dim, or nothing; further dims are whole.
-  std::vector<std::string> axes;
+  /// The axes that split each dim, in the order of the mesh; further dims are
+  /// whole.
+  std::vector<std::vector<std::string>> axes;
 };
 
 /// Training with the batch split over ranks (docs/DataParallel.md).
@@ -79,6 +80,13 @@ struct DistributePlan {
 
   /// What is said of a tensor: of several the last; null where nothing is.
   const TensorSharding *find(llvm::StringRef name) const;
+
+  /// The sharding of the tensors that `pattern` names, of a text for each dim:
+  /// an axis of the mesh, several as "data+fsdp", or "-". Nothing where that is
+  /// none, and `problem` says why.
+  std::optional<TensorSharding>
+  readSharding(llvm::StringRef pattern, llvm::ArrayRef<llvm::StringRef> dims,
+               std::string &problem) const;
 };
 
 } // namespace mlc

@@ -87,9 +87,15 @@ FailureOr<RankSharding> readSharding(Attribute attribute, unsigned rank,
               "', which is no axis of the module's dist.mesh";
     return std::nullopt;
   };
-  for (auto [d, axis] : llvm::enumerate(sharding.getDims()))
-    if (!axis.getValue().empty())
-      out.dims[d] = find(axis.getValue());
+  for (auto [d, axes] : llvm::enumerate(sharding.getDims()))
+    for (StringRef name : axes.getAsValueRange<StringAttr>())
+      if (std::optional<unsigned> axis = find(name)) {
+        if (!out.dims[d].empty() && out.dims[d].back() > *axis)
+          problem = "has a dim that is split over '" +
+                    mesh[out.dims[d].back()].getName().str() + "' before '" +
+                    name.str() + "'; give them in the order of dist.mesh";
+        out.dims[d].push_back(*axis);
+      }
   for (const dist::Partial &partial : sharding.getPartial())
     if (std::optional<unsigned> axis = find(partial.axis.getValue()))
       out.partial.emplace_back(*axis, reduceKindOf(partial.reduction));

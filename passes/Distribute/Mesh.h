@@ -23,9 +23,14 @@ ReduceKind reduceKindOf(Reduction reduction);
 
 /// A `dist.sharding` with axes by their places in the mesh.
 struct RankSharding {
-  /// Of each dim of the tensor, the axis that splits it.
-  llvm::SmallVector<std::optional<unsigned>> dims;
+  /// Of each dim of the tensor, the axes that split it, in the mesh's order:
+  /// each splits the parts that the one before it makes.
+  llvm::SmallVector<llvm::SmallVector<unsigned, 2>> dims;
   llvm::SmallVector<std::pair<unsigned, ReduceKind>> partial;
+
+  bool isSplit() const {
+    return llvm::any_of(dims, [](const auto &axes) { return !axes.empty(); });
+  }
 };
 
 /// Whether an argument or a result of `function`, which `what` names, can be

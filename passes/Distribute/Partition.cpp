@@ -116,24 +116,19 @@ private:
   /// The sharding that a result has that was not said to have one.
   ShardingAttr foundSharding(unsigned result, size_t rank) {
     MLIRContext *context = function.getContext();
-    SmallVector<StringAttr> dims(rank, StringAttr::get(context, ""));
+    ShardingAttr::Axes dims(rank);
     for (auto [axis, place] : llvm::zip(mesh, found[result]))
       if (place.isSplit())
-        dims[place.dim] = StringAttr::get(context, axis.getName());
-    return ShardingAttr::get(context, dims, {});
+        dims[place.dim].push_back(axis.getName());
+    return ShardingAttr::get(context, dims);
   }
 
   void writeAll(ArrayRef<SmallVector<IntExpr>> wholeArguments,
                 ArrayRef<SmallVector<IntExpr>> wholeResults) {
     MLIRContext *context = function.getContext();
-    auto isSplit = [](ShardingAttr sharding) {
-      return llvm::any_of(sharding.getDims(), [](StringAttr axis) {
-        return !axis.getValue().empty();
-      });
-    };
     for (auto [i, dims] : llvm::enumerate(wholeArguments)) {
       function.setArgAttr(i, kShardingAttr, arguments[i]);
-      if (isSplit(arguments[i]))
+      if (arguments[i].isSplit())
         function.setArgAttr(i, kWholeAttr,
                             DimsAttr::get(context, ArrayRef(dims)));
     }
@@ -141,7 +136,7 @@ private:
       if (!results[i])
         results[i] = foundSharding(i, dims.size());
       function.setResultAttr(i, kShardingAttr, results[i]);
-      if (isSplit(results[i]))
+      if (results[i].isSplit())
         function.setResultAttr(i, kWholeAttr,
                                DimsAttr::get(context, ArrayRef(dims)));
     }

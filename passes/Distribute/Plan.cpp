@@ -227,13 +227,16 @@ private:
                         [&](Operation *user) { return user == op; });
   }
 
-  /// Collectives reduce in their own way.
+  /// Collectives reduce in their own way, and on parts where parts are wanted:
+  /// a sum over two axes that is split over one is scattered first.
   bool canPass(Reduction reduction) const {
     if (op->hasAttr(kReduceFirstAttr))
       return false;
     auto own = op->getAttrOfType<StringAttr>("reduction");
-    return !own || !isa<DistDialect>(op->getDialect()) ||
-           own.getValue() == stringifyReduction(reduction);
+    if (!own || !isa<DistDialect>(op->getDialect()))
+      return true;
+    return own.getValue() == stringifyReduction(reduction) &&
+           !hints.wanted.contains(op->getResult(0));
   }
 
   void consider(Plan plan) {

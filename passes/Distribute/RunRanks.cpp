@@ -59,13 +59,12 @@ public:
     auto whole = dimsOn(0, value);
     if (!whole)
       return whole;
-    for (auto [d, axis] : llvm::enumerate(sharding->dims)) {
-      if (!axis)
-        continue;
-      auto end = begin(value, d, *axis, sizes[*axis], 0);
+    for (auto [d, axes] : llvm::enumerate(sharding->dims)) {
+      auto end = sumParts(value, d, axes, 0, countParts(axes));
       if (!end)
         return end.takeError();
-      (*whole)[d] = *end;
+      if (!axes.empty())
+        (*whole)[d] = *end;
     }
     return whole;
   }
@@ -134,14 +133,34 @@ private:
     return Error::success();
   }
 
-  /// How many elements along `dim` the ranks of `axis` before `coordinate` have
-  /// whose other coordinates are those of `rank`.
-  Expected<int64_t> begin(Value value, unsigned dim, unsigned axis,
-                          int64_t coordinate, int64_t rank) const {
-    int64_t stride = strideOf(axis), sum = 0;
-    int64_t first = rank - rank / stride % sizes[axis] * stride;
-    for (int64_t c = 0; c < coordinate; ++c) {
-      auto dims = dimsOn(first + c * stride, value);
+  /// How many parts axes make of a dim that they split, and which of these
+  /// `rank` has: the last axis's coordinate changes fastest.
+  int64_t countParts(ArrayRef<unsigned> axes) const {
+    int64_t count = 1;
+    for (unsigned axis : axes)
+      count *= sizes[axis];
+    return count;
+  }
+  int64_t partOf(int64_t rank, ArrayRef<unsigned> axes) const {
+    int64_t part = 0;
+    for (unsigned axis : axes)
+      part = part * sizes[axis] + rank / strideOf(axis) % sizes[axis];
+    return part;
+  }
+
+  /// How many elements along `dim` the first `count` parts have, of ranks whose
+  /// other coordinates are those of `rank`.
+  Expected<int64_t> sumParts(Value value, unsigned dim, ArrayRef<unsigned> axes,
+                             int64_t rank, int64_t count) const {
+    int64_t sum = 0;
+    for (int64_t part = 0; part < count; ++part) {
+      int64_t owner = rank, rest = part;
+      for (unsigned axis : llvm::reverse(axes)) {
+        int64_t stride = strideOf(axis), own = rank / stride % sizes[axis];
+        owner += (rest % sizes[axis] - own) * stride;
+        rest /= sizes[axis];
+      }
+      auto dims = dimsOn(owner, value);
       if (!dims)
         return dims.takeError();
       sum += (*dims)[dim];
@@ -194,14 +213,12 @@ private:
       if (!dims)
         return dims.takeError();
       SmallVector<int64_t> from(dims->size(), 0);
-      for (auto [d, axis] : llvm::enumerate(sharding->dims))
-        if (axis) {
-          int64_t own = rank / strideOf(*axis) % sizes[*axis];
-          auto first = begin(value, d, *axis, own, rank);
-          if (!first)
-            return first.takeError();
-          from[d] = *first;
-        }
+      for (auto [d, axes] : llvm::enumerate(sharding->dims)) {
+        auto first = sumParts(value, d, axes, rank, partOf(rank, axes));
+        if (!first)
+          return first.takeError();
+        from[d] = *first;
+      }
       auto part = takePart(function.getContext(), whole, from, *dims, options);
       if (!part)
         return part.takeError();
@@ -295,8 +312,8 @@ private:
   Expected<EvalTensor> joinAxis(const RankSharding &sharding, unsigned axis,
                                 ArrayRef<EvalTensor> all,
                                 const std::string &what) {
-    for (auto [d, split] : llvm::enumerate(sharding.dims))
-      if (split == axis)
+    for (auto [d, axes] : llvm::enumerate(sharding.dims))
+      if (llvm::is_contained(axes, axis))
         return joinParts(function.getContext(), all, d, options);
     for (auto [partial, kind] : sharding.partial)
       if (partial == axis)

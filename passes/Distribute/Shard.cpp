@@ -44,10 +44,10 @@ private:
              << "'" << name.getValue() << "' has " << rank
              << " dims, and --shard=" << sharding->pattern << "=... says how "
              << sharding->axes.size() << " are split";
-    SmallVector<StringAttr> dims(rank, b.getStringAttr(""));
-    for (auto [dim, axis] : llvm::zip(dims, sharding->axes))
-      dim = b.getStringAttr(axis);
-    attr = dist::ShardingAttr::get(b.getContext(), dims, {});
+    dist::ShardingAttr::Axes dims(rank);
+    for (auto [dim, axes] : llvm::zip(dims, sharding->axes))
+      dim.assign(axes.begin(), axes.end());
+    attr = dist::ShardingAttr::get(b.getContext(), dims);
     return success();
   }
 
@@ -140,17 +140,15 @@ private:
       if (pattern.size() == text.size() || list.empty())
         return module.emitError()
                << "the sharding '" << text << "' is not NAME=AXIS:...";
-      TensorSharding sharding{pattern.str(), {}};
-      for (StringRef axis : llvm::split(list, ':')) {
-        bool isWhole = axis == "-";
-        if (!isWhole && llvm::none_of(plan.mesh, [&](const MeshAxis &one) {
-              return one.name == axis;
-            }))
-          return module.emitError() << "the sharding '" << text << "' has '"
-                                    << axis << "', which is no axis of mesh";
-        sharding.axes.push_back(isWhole ? "" : axis.str());
-      }
-      plan.shardings.push_back(std::move(sharding));
+      SmallVector<StringRef> dims;
+      list.split(dims, ':');
+      std::string problem;
+      std::optional<TensorSharding> sharding =
+          plan.readSharding(pattern, dims, problem);
+      if (!sharding)
+        return module.emitError()
+               << "the sharding '" << text << "': " << problem;
+      plan.shardings.push_back(std::move(*sharding));
     }
     return success();
   }
@@ -165,8 +163,8 @@ std::unique_ptr<Pass> createShardPass(const DistributePlan &plan) {
   for (const TensorSharding &sharding : plan.shardings) {
     std::string text = sharding.pattern;
     char separator = '=';
-    for (const std::string &axis : sharding.axes) {
-      text += separator + (axis.empty() ? "-" : axis);
+    for (const std::vector<std::string> &axes : sharding.axes) {
+      text += separator + (axes.empty() ? "-" : llvm::join(axes, "+"));
       separator = ':';
     }
     options.shardings.push_back(text);

@@ -141,9 +141,9 @@ private:
   SmallVector<IntExpr> wholeDims(const RankSharding &sharding,
                                  ArrayRef<IntExpr> dims) const {
     SmallVector<IntExpr> whole(dims);
-    for (auto [d, axis] : llvm::enumerate(sharding.dims))
-      if (axis)
-        whole[d] = whole[d] * mesh[*axis].getSize();
+    for (auto [d, axes] : llvm::enumerate(sharding.dims))
+      for (unsigned axis : axes)
+        whole[d] = whole[d] * mesh[axis].getSize();
     return whole;
   }
 
@@ -178,9 +178,9 @@ private:
       return failure();
     to.setType(getTensorType(whole.dims, whole.elementType));
     StackedAxes axes = noAxes();
-    for (std::optional<unsigned> axis : sharding->dims)
-      if (axis)
-        axes.set(*axis);
+    for (ArrayRef<unsigned> split : sharding->dims)
+      for (unsigned axis : split)
+        axes.set(axis);
     values[from] = {to, axes};
     if (axes.none())
       return success();
@@ -192,9 +192,14 @@ private:
     llvm::append_range(dims, shape.dims);
     b.result(b.stage("parts", dims, whole.elementType, [&](ArrayRef<Expr> i) {
       SmallVector<Expr> at(i.drop_front(lead));
-      for (auto [d, axis] : llvm::enumerate(sharding->dims))
-        if (axis)
-          at[d] = i[placeOf(*axis, axes)] * shape.dims[d] + at[d];
+      // The last axis is the digit above the part's own index.
+      for (auto [d, split] : llvm::enumerate(sharding->dims)) {
+        IntExpr unit = shape.dims[d];
+        for (unsigned axis : llvm::reverse(split)) {
+          at[d] = i[placeOf(axis, axes)] * unit + at[d];
+          unit = unit * mesh[axis].getSize();
+        }
+      }
       return b.read(0, at);
     }));
     FailureOr<Value> parts = emitOne(from.getLoc(), b.take(), to);
@@ -237,9 +242,8 @@ private:
     if (failed(checkSizes(local.dims, what)))
       return failure();
     const Stacked &stacked = values.lookup(operand);
-    bool isSplit =
-        llvm::any_of(sharding->dims, [](auto axis) { return !!axis; });
-    if (stacked.axes.none() && !isSplit && sharding->partial.empty())
+    if (stacked.axes.none() && !sharding->isSplit() &&
+        sharding->partial.empty())
       return stacked.value;
     DefinitionBuilder b(builder.getContext(), {shapeOf(stacked.value)});
     SmallVector<IntExpr> whole = wholeDims(*sharding, local.dims);
@@ -250,11 +254,17 @@ private:
       // Whatever rank one asks: proofs hold for every value of the symbol.
       for (unsigned a = 0; a < mesh.size(); ++a)
         ranks[a] = b.integer(mesh[a].getRank().mod(mesh[a].getSize()));
-      for (auto [d, axis] : llvm::enumerate(sharding->dims))
-        if (axis) {
-          ranks[*axis] = floorDiv(at[d], local.dims[d]);
-          own[d] = mod(at[d], local.dims[d]);
+      for (auto [d, split] : llvm::enumerate(sharding->dims)) {
+        IntExpr unit = local.dims[d];
+        for (unsigned axis : llvm::reverse(split)) {
+          ranks[axis] = floorDiv(at[d], unit);
+          if (axis != split.front())
+            ranks[axis] = mod(ranks[axis], mesh[axis].getSize());
+          unit = unit * mesh[axis].getSize();
         }
+        if (!split.empty())
+          own[d] = mod(at[d], local.dims[d]);
+      }
       return reducePartial(b, *sharding, stacked.axes, ranks, own, 0);
     }));
     return emitOne(old.getLoc(), b.take(), stacked.value);

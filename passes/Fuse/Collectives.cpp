@@ -103,21 +103,25 @@ dist::AxisAttr findAxisOfRank(ModuleOp module, StringRef symbol) {
                                        : dist::AxisAttr();
 }
 
-/// The sum of what all ranks of the axis have.
-static std::optional<int64_t> sumParts(dist::AxisAttr axis, int64_t ranks,
+/// The sum of what all ranks of the axes have.
+static std::optional<int64_t> sumParts(ArrayRef<dist::AxisAttr> axes,
                                        IntExpr part) {
-  std::string symbol = axis.getRank().getSymbol().str();
+  if (axes.empty())
+    return part.asConstant();
+  std::optional<int64_t> ranks = axes.front().getSize().asConstant();
+  std::string symbol = axes.front().getRank().getSymbol().str();
   int64_t sum = 0;
-  for (int64_t rank = 0; rank < ranks; ++rank) {
+  for (int64_t rank = 0; ranks && rank < *ranks; ++rank) {
     IntExpr size = part.substitute([&](StringRef name) {
       return name == symbol ? IntExpr::constant(part.getContext(), rank)
                             : IntExpr();
     });
-    if (!size.isConstant())
+    std::optional<int64_t> all = sumParts(axes.drop_front(), size);
+    if (!all)
       return std::nullopt;
-    sum += size.getConstant();
+    sum += *all;
   }
-  return sum;
+  return ranks ? std::optional(sum) : std::nullopt;
 }
 
 FailureOr<SmallVector<int64_t>> getWholeDims(ModuleOp module,
@@ -129,17 +133,20 @@ FailureOr<SmallVector<int64_t>> getWholeDims(ModuleOp module,
     return module.emitError(what) << " has the sharding " << sharding
                                   << ", which is not one of its dims alone";
   SmallVector<int64_t> whole;
-  for (auto [axisName, dim] : llvm::zip_equal(sharding.getDims(), part)) {
-    std::optional<int64_t> size = dim.asConstant();
-    if (!axisName.getValue().empty()) {
-      dist::AxisAttr axis = findAxis(module, axisName.getValue());
-      if (!axis)
-        return module.emitError(what) << " is split over " << axisName
+  for (auto [names, dim] : llvm::zip_equal(sharding.getDims(), part)) {
+    SmallVector<dist::AxisAttr> axes;
+    for (auto name : names.getAsRange<StringAttr>()) {
+      axes.push_back(findAxis(module, name));
+      if (!axes.back())
+        return module.emitError(what) << " is split over " << name
                                       << ", which is no axis of dist.mesh";
-      std::optional<int64_t> ranks = axis.getSize().asConstant();
-      size = ranks ? sumParts(axis, *ranks, dim) : std::nullopt;
-      if (size &&
-          axis.getSize(IntExpr::constant(module.getContext(), *size)) != dim)
+    }
+    std::optional<int64_t> size = sumParts(axes, dim);
+    if (size && !axes.empty()) {
+      IntExpr own = IntExpr::constant(module.getContext(), *size);
+      for (dist::AxisAttr axis : axes)
+        own = axis.getSize(own);
+      if (own != dim)
         size = std::nullopt;
     }
     if (!size)

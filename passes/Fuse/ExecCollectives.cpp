@@ -218,9 +218,7 @@ void ExecBuilder::addLastWaits() {
 /// The axes that dims are split over; null where a rank has the whole.
 ArrayAttr ExecBuilder::splitOf(Attribute sharding) {
   auto known = dyn_cast_or_null<dist::ShardingAttr>(sharding);
-  if (!known || llvm::all_of(known.getDims(), [](StringAttr axis) {
-        return axis.getValue().empty();
-      }))
+  if (!known || !known.isSplit())
     return {};
   SmallVector<Attribute> axes(known.getDims().begin(), known.getDims().end());
   return b.getArrayAttr(axes);

@@ -3,7 +3,7 @@
 // RUN: mlc-opt %s | FileCheck %s --implicit-check-not='"dist.'
 
 // CHECK: dist.mesh = [#dist.axis<"data", 4>, #dist.axis<"model", N>]
-// CHECK: func.func @main(%arg0: tensor<32x784xf32> {dist.sharding = #dist.sharding<["data", ""]>}, %arg1: tensor<f32> {dist.sharding = #dist.sharding<[], partial = ["data", "model" max]>}
+// CHECK: func.func @main(%arg0: tensor<32x784xf32> {dist.sharding = #dist.sharding<["data", ""]>}, %arg1: tensor<f32> {dist.sharding = #dist.sharding<[], partial = ["data", "model" max]>}, %arg2: tensor<7xf32> {dist.sharding = #dist.sharding<{{\[\["data", "model"\]\]}}>}
 // CHECK: dist.all_reduce %arg0, %arg0 {algorithm = "ring", axis = #dist.axis<"data", 4>, reduction = "sum"} : (tensor<32x784xf32>, tensor<32x784xf32>) -> (tensor<32x784xf32>, tensor<32x784xf32>)
 // CHECK: dist.all_reduce %arg1 {axis = #dist.axis<"model", N>, reduction = "prod"} : (tensor<f32>) -> tensor<f32>
 // CHECK: dist.reduce_scatter %arg0 {axis = #dist.axis<"data", 4>, dims = array<i64: 1>, extents = #mlc.dims<[196]>, reduction = "max", units = #mlc.dims<[4]>} : (tensor<32x784xf32>) -> tensor<32x196xf32>
@@ -17,7 +17,7 @@
 module attributes {dist.mesh = [#dist.axis<"data", 4>, #dist.axis<"model", N>]} {
   func.func @main(%x: tensor<32x784xf32> {dist.sharding = #dist.sharding<["data", ""]>},
                   %s: tensor<f32> {dist.sharding = #dist.sharding<[], partial = ["data", "model" max]>},
-                  %v: tensor<7xf32>)
+                  %v: tensor<7xf32> {dist.sharding = #dist.sharding<[["data", "model"]]>})
       -> (tensor<11x784xf32> {dist.sharding = #dist.sharding<["data", ""]>}) {
     %0:2 = dist.all_reduce %x, %x {axis = #dist.axis<"data", 4>, reduction = "sum", algorithm = "ring"} : (tensor<32x784xf32>, tensor<32x784xf32>) -> (tensor<32x784xf32>, tensor<32x784xf32>)
     %1 = dist.all_reduce %s {axis = #dist.axis<"model", N>, reduction = "prod"} : (tensor<f32>) -> tensor<f32>

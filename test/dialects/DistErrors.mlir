@@ -202,3 +202,17 @@ func.func @f(%x: tensor<4x6xf32>) {
   %0 = dist.all_gather %x {axis = #dist.axis<"a", 2>, dims = array<i64: 0>, extents = #mlc.dims<[8]>, units = #mlc.dims<[-1]>} : (tensor<4x6xf32>) -> tensor<8x6xf32>
   return
 }
+
+// -----
+
+// expected-error @+1 {{an axis splits one dim, or is partial}}
+func.func @f(%x: tensor<4x6xf32> {dist.sharding = #dist.sharding<[["b", "a"], "a"]>}) {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{expected the name of an axis}}
+func.func @f(%x: tensor<4x6xf32> {dist.sharding = #dist.sharding<[["a", ""], ""]>}) {
+  return
+}

@@ -11,8 +11,8 @@
 // CHECK: %[[P:.+]] = exec.parameter dense<0.000000e+00> : tensor<0xf32> : f32 <[0]> {name = "p"}
 // CHECK: %[[W:.+]] = exec.state "weight/w" : f32 <[2]> {name = "w"}
 // CHECK: %[[M:.+]] = exec.state "momentum/w" = dense<0.000000e+00> : tensor<2xf32> : f32 <[2]>
-// CHECK: exec.input 1 : f32 <[floordiv(-1 * rank.data, 4) + 2]> split ["data"]
-// CHECK: exec.state "v" = dense<0.000000e+00> : tensor<5xf32> : f32 <[floordiv(-1 * rank.data, 4) + 2]> split ["data"] of [5]
+// CHECK: exec.input 1 : f32 <[floordiv(-1 * rank.data, 4) + 2]> split {{\[\["data"\]\]}}
+// CHECK: exec.state "v" = dense<0.000000e+00> : tensor<5xf32> : f32 <[floordiv(-1 * rank.data, 4) + 2]> split {{\[\["data"\]\]}} of [5]
 // CHECK: exec.bind "k" from %[[C]][1]
 // CHECK: %[[Y:.+]] = exec.alloc : f32 <[2 * n]>
 // CHECK: %[[Z:.+]] = exec.alias %[[Y]][#mlc.int<4 * n>] : f32 <[n]>
@@ -26,7 +26,7 @@
 // CHECK: exec.wait 1(%[[W]]) -> (%[[G]])
 // CHECK: exec.assign %[[W]], %[[M]]
 // CHECK: exec.output "y" %[[Y]]
-// CHECK: exec.output "z" %[[Z]] split ["data"]
+// CHECK: exec.output "z" %[[Z]] split {{\[\["data"\]\]}}
 exec.program @main {
   exec.symbol "n" from input 0 dim 1
   exec.coordinate "rank.data" on "data"
@@ -36,8 +36,8 @@ exec.program @main {
   %p = exec.parameter dense<0.0> : tensor<0xf32> : f32 <[0]> {name = "p"}
   %w = exec.state "weight/w" : f32 <[2]> {name = "w"}
   %m = exec.state "momentum/w" = dense<0.0> : tensor<2xf32> : f32 <[2]>
-  %part = exec.input 1 : f32 <[floordiv(8 - rank.data, 4)]> split ["data"]
-  %v = exec.state "v" = dense<0.0> : tensor<5xf32> : f32 <[floordiv(8 - rank.data, 4)]> split ["data"] of [5]
+  %part = exec.input 1 : f32 <[floordiv(8 - rank.data, 4)]> split [["data"]]
+  %v = exec.state "v" = dense<0.0> : tensor<5xf32> : f32 <[floordiv(8 - rank.data, 4)]> split [["data"]] of [5]
   exec.bind "k" from %c[1]
   %y = exec.alloc : f32 <[n + n]>
   %z = exec.alias %y[#mlc.int<4 * n>] : f32 <[n]>
@@ -52,7 +52,7 @@ exec.program @main {
   exec.wait 1(%w) -> (%g)
   exec.assign %w, %m
   exec.output "y" %y
-  exec.output "z" %z split ["data"]
+  exec.output "z" %z split [["data"]]
 }
 
 // CHECK-LABEL: func.func @k0

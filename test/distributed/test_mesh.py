@@ -4,6 +4,7 @@ import json
 import re
 import subprocess
 
+import mlc
 import numpy as np
 import onnx
 import onnxruntime
@@ -43,7 +44,7 @@ def random_mesh(numbers):
 
 
 def random_shardings(numbers, model, axes):
-    """Of most inputs, weights and outputs: each axis splits one dim, or none."""
+    """Of most inputs, weights and outputs: each axis splits one dim, or none; several may split the same."""
     tensors = {tensor.name: len(tensor.dims) for tensor in model.graph.initializer
                if tensor.data_type == TensorProto.FLOAT}
     for port in [*model.graph.input, *model.graph.output]:
@@ -54,8 +55,8 @@ def random_shardings(numbers, model, axes):
         dims = ["-"] * rank
         for axis in axes:
             place = int(numbers.integers(rank))
-            if numbers.random() < 0.7 and dims[place] == "-":
-                dims[place] = axis
+            if numbers.random() < 0.7:
+                dims[place] = axis if dims[place] == "-" else f"{dims[place]}+{axis}"
         yield f"--shard={name}={','.join(dims)}"
 
 
@@ -147,6 +148,24 @@ def test_weights_are_states_of_parts(tools, layers):
     assert shown["manifest"]["flags"][-len(COLUMNS_AND_ROWS):] == COLUMNS_AND_ROWS
 
 
+def test_one_dim_over_two_axes(tools, layers):
+    """The batch over data and fsdp, of 6 samples 2, 1, 2 and 1; columns over tensor and data."""
+    folder, feed = layers
+    for flags in (["--mesh=data=2,fsdp=2", "--shard=x=data+fsdp", "--shard=w1=fsdp", "--shard=w2=-,fsdp", "--shard=y=data+fsdp"],
+                  ["--mesh=tensor=2,data=2", "--shard=x=data", "--shard=w1=-,tensor+data", "--shard=b=tensor+data", "--shard=w2=tensor"]):
+        done = tools.mlc("compile", folder / "m.onnx", "-o", folder / "m.mlca", "--dim=N=6", *flags)
+        assert done.returncode == 0, done.stderr
+        np.testing.assert_allclose(run(tools, folder)["y"], expected(folder, feed)["y"], atol=1e-4)
+        if "fsdp" in flags[0]:
+            model = mlc.load(folder / "m.mlca")
+            np.testing.assert_array_equal(np.concatenate([model.part("x", feed["x"], rank) for rank in range(4)]), feed["x"])
+            assert [len(model.part("x", feed["x"], rank)) for rank in range(4)] == [2, 1, 2, 1]
+            text = tools.mlc("inspect", folder / "m.mlca").stdout
+            assert "split: dim 0 over data+fsdp" in text
+            shown = json.loads(tools.mlc("inspect", "--json", folder / "m.mlca").stdout)
+            assert shown["inputs"][0]["split"] == {"0": "data+fsdp"}
+
+
 @pytest.mark.parametrize("flags,message", [
     (["--shard=x=a"], "--shard is about the ranks of a mesh, and there is none; give --mesh=AXIS=N,..."),
     (["--algorithm=ring"], "--algorithm is about the ranks of a mesh, and there is none; give --mesh=AXIS=N,..."),
@@ -161,8 +180,12 @@ def test_weights_are_states_of_parts(tools, layers):
     (["--mesh=b=4,a=3", "--algorithm=butterfly"], "along the axis a: the algorithm butterfly is for a power of two ranks, not 3"),
     (["--mesh="], "--mesh= has no axes; give AXIS=N,..."),
     (["--mesh=a=2", "--shard=w1"], "--shard=w1: expected NAME=AXIS,... with an axis or - for each dim"),
-    (["--mesh=a=2", "--shard=w1=b"], "'b' is no axis of --mesh=a=2; a dim that is whole is -"),
-    (["--mesh=a=2", "--shard=w1=a,a"], "'a' splits two dims; it can split one"),
+    (["--mesh=a=2", "--shard=w1=b"], "--shard=w1=b, --mesh=a=2: 'b' is no axis of the mesh; a dim that is whole is -"),
+    (["--mesh=a=2", "--shard=w1=a,a"], "'a' splits twice; it can split one dim, once"),
+    (["--mesh=a=2", "--shard=w1=a+a"], "'a' splits twice; it can split one dim, once"),
+    (["--mesh=a=2,b=2", "--shard=w1=b+a"], "'b' stands before 'a'; give them in the order of the mesh, a+b"),
+    (["--mesh=a=2", "--shard=w1=a+"], "'' is no axis of the mesh"),
+    (["--mesh=a=2", "--shard=w1=a+-"], "'-' is no axis of the mesh"),
     (["--mesh=a=2", "--shard=w1=a", "--shard=w1=-,a"], "--shard names 'w1' twice; give one"),
     (["--mesh=a=2", "--shard=w1=a,-,-"], "'w1' has 2 dims, and --shard=w1=... says how 3 are split"),
     (["--mesh=a=2", "--shard=v=a"], "m.onnx: has no input, weight or output 'v' for --shard; it has x, y, w1, b, w2"),

@@ -1,6 +1,7 @@
 """The Python package: what it takes, what it refuses, what it gives back. Judged by
 ONNX Runtime and NumPy."""
 
+import inspect
 import pathlib
 import re
 import subprocess
@@ -302,6 +303,39 @@ def test_how_rewrites_are_searched():
         mlc.compile(DENSE, search_steps=0)
     with pytest.raises(mlc.ResourceError, match="not done after the 1e-06 s of --time-limit"):
         mlc.compile(DENSE, time_limit=1e-6)
+
+
+def test_every_flag_is_an_argument(tools):
+    """Of what makes a program; flags that write or print something else are the command line's alone."""
+    names = {"dim": "dims", "no-rewrites": "rewrites", "parameter": "parameters"}
+
+    def check(command, arguments, others):
+        flags = re.findall(r"^  --([a-z0-9-]+)", tools.mlc(command, "--help").stdout, re.M)
+        missing = [flag for flag in flags if names.get(flag, flag.replace("-", "_")) not in arguments and flag not in others]
+        assert len(flags) > 10 and not missing, (command, missing)
+
+    general = {"help", "help-list"}
+    check("compile", inspect.signature(mlc.compile).parameters, general | {"compile-to", "emit", "explain", "json"})
+    check("optimize", inspect.signature(mlc.optimize).parameters, general | {"explain", "json"})
+    own = {*inspect.signature(mlc.Trainer).parameters, *re.findall(r"\w+", mlc.Trainer.__doc__)}
+    check("train", own, general | {"artifact", "checkpoint", "checkpoint-every", "compile-to", "data", "engine", "evaluate", "evaluate-every",
+                                   "export", "groups", "log-every", "parameter", "resume", "seed", "staleness", "steps", "timeout"})
+
+
+def test_a_program_for_ranks_of_a_mesh():
+    model = mlc.compile(DENSE, dims={"n": 6}, mesh={"data": 2, "fsdp": 2}, shard={"x": "data+fsdp"}, algorithm="ring", fp="strict",
+                        precision="ieee", checked=True, memory_budget="1MiB")
+    assert model.mesh == {"data": 2, "fsdp": 2} and len(model.part("x", f32(6, 6), 3)) == 1
+    flags = model.manifest["flags"]
+    for flag in ("--mesh=data=2,fsdp=2", "--shard=x=data+fsdp", "--algorithm=ring", "--fp=strict", "--precision=ieee", "--checked",
+                 "--memory-budget=1MiB"):
+        assert flag in flags
+    with pytest.raises(mlc.UsageError, match="'b' is no axis of the mesh"):
+        mlc.compile(DENSE, mesh={"a": 2}, shard={"x": "b"})
+    with pytest.raises(mlc.UsageError, match="mesh: expected a dict, not 'data=2'"):
+        mlc.compile(DENSE, mesh="data=2")
+    with pytest.raises(mlc.UsageError, match="--fp"):
+        mlc.compile(DENSE, fp="exact")
 
 
 def test_optimize_and_compare(tmp_path):

@@ -59,7 +59,8 @@ private:
   cl::opt<bool> asJson;
 };
 
-/// How a port's dims are split over ranks: pairs of a dim and an axis.
+/// How a port's dims are split over ranks: pairs of a dim and an axis, or
+/// several as --shard has them, "data+fsdp".
 std::vector<std::pair<size_t, std::string>> splits(const Model &model, int kind,
                                                    size_t index) {
   const mlc_split *all = nullptr;
@@ -69,8 +70,14 @@ std::vector<std::pair<size_t, std::string>> splits(const Model &model, int kind,
     return found;
   for (const mlc_split &split : llvm::ArrayRef(all, count)) {
     mlc_axis axis;
-    if (!mlc_artifact_axis(model.get(), split.axis, &axis))
+    if (mlc_artifact_axis(model.get(), split.axis, &axis))
+      continue;
+    auto known = llvm::find_if(
+        found, [&](const auto &one) { return one.first == split.dim; });
+    if (known == found.end())
       found.emplace_back(split.dim, axis.name);
+    else
+      known->second += std::string("+") + axis.name;
   }
   return found;
 }

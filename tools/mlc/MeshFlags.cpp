@@ -8,7 +8,6 @@
 #include "runtime/transport/Schedule.h"
 #include "tools/mlc/Failure.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/StringSet.h"
 
 using namespace mlc;
 using namespace mlc::cli;
@@ -23,9 +22,10 @@ MeshFlags::MeshFlags(cl::SubCommand &sub)
            cl::sub(sub)),
       shards("shard", cl::value_desc("name=axis,..."),
              cl::desc("Split the dims of this input, weight or output over "
-                      "axes of --mesh, - for a dim that is whole, as those "
-                      "behind the last; NAME* is all that begin so, and of "
-                      "several that name a tensor the last counts"),
+                      "axes of --mesh: an axis for each dim, several as a+b, "
+                      "or - for a dim that is whole, as further dims are; "
+                      "NAME* is all that begin so, and of several that name a "
+                      "tensor the last counts"),
              cl::sub(sub)),
       algorithm("algorithm", cl::value_desc("name"),
                 cl::desc("How ranks of --mesh add: colocated, naive, ring, "
@@ -75,24 +75,13 @@ llvm::Error MeshFlags::readSharding(llvm::StringRef text) {
       return fail(Exit::Usage, "--shard names '" + runtime::printable(pattern) +
                                    "' twice; give one, with the axes of all "
                                    "its dims");
-  TensorSharding sharding{pattern.str(), {}};
-  llvm::StringSet<> used;
-  for (llvm::StringRef name : names) {
-    if (name == "-") {
-      sharding.axes.emplace_back();
-      continue;
-    }
-    if (llvm::none_of(made.mesh,
-                      [&](const MeshAxis &axis) { return axis.name == name; }))
-      return fail(Exit::Usage, "--shard=" + text + ": '" + name +
-                                   "' is no axis of --mesh=" + mesh +
-                                   "; a dim that is whole is -");
-    if (!used.insert(name).second)
-      return fail(Exit::Usage, "--shard=" + text + ": '" + name +
-                                   "' splits two dims; it can split one");
-    sharding.axes.push_back(name.str());
-  }
-  made.shardings.push_back(std::move(sharding));
+  std::string problem;
+  std::optional<TensorSharding> sharding =
+      made.readSharding(pattern, names, problem);
+  if (!sharding)
+    return fail(Exit::Usage, "--shard=" + text + ", --mesh=" + mesh + ": " +
+                                 runtime::printable(problem));
+  made.shardings.push_back(std::move(*sharding));
   return llvm::Error::success();
 }
 

@@ -42,8 +42,9 @@ def _run(arguments: list[str], accepted: tuple[int, ...] = (0,)) -> subprocess.C
 
 def _flags(*, target: str | os.PathLike | None, dims: Mapping[str, int | None] | None, parameters: Iterable[str],
            rules: Iterable[str | os.PathLike], rewrites: bool, timings: str | os.PathLike | None,
-           assume: Mapping[str, int] | None = None) -> list[str]:
+           assume: Mapping[str, int] | None = None, fp: str | None = None, precision: str | None = None) -> list[str]:
     flags = [f"--target={os.fspath(target)}"] if target is not None else []
+    flags += [f"--{flag}={value}" for flag, value in (("fp", fp), ("precision", precision)) if value is not None]
     for what, names in (("parameters", parameters), ("rules", rules)):
         if isinstance(names, (str, bytes)):
             raise UsageError(f"{what}: expected a list, not the text {names!r}")
@@ -56,6 +57,15 @@ def _flags(*, target: str | os.PathLike | None, dims: Mapping[str, int | None] |
     flags += [f"--rules={os.fspath(file)}" for file in rules]
     flags += [] if rewrites else ["--no-rewrites"]
     return flags + ([f"--timings={os.fspath(timings)}"] if timings is not None else [])
+
+
+def _mesh(mesh: Mapping[str, int] | None, shard: Mapping[str, str] | None, algorithm: str | None) -> list[str]:
+    for what, given in (("mesh", mesh), ("shard", shard)):
+        if given is not None and not isinstance(given, Mapping):
+            raise UsageError(f"{what}: expected a dict, not {given!r}")
+    flags = [f"--mesh={','.join(f'{axis}={ranks}' for axis, ranks in mesh.items())}"] if mesh is not None else []
+    flags += [f"--shard={name}={axes}" for name, axes in (shard or {}).items()]
+    return flags + ([f"--algorithm={algorithm}"] if algorithm is not None else [])
 
 
 def _search(search: str | None, search_steps: float | None, time_limit: float | None) -> list[str]:
@@ -89,7 +99,9 @@ def compile(model: Source, *, target: str | os.PathLike | None = None, dims: Map
             parameters: Iterable[str] = (), rules: Iterable[str | os.PathLike] = (), rewrites: bool = True,
             timings: str | os.PathLike | None = None, search: str | None = None,
             search_steps: float | None = None, time_limit: float | None = None,
-            assume: Mapping[str, int] | None = None) -> Model:
+            assume: Mapping[str, int] | None = None, fp: str | None = None, precision: str | None = None,
+            checked: bool = False, memory_budget: int | str | None = None, mesh: Mapping[str, int] | None = None,
+            shard: Mapping[str, str] | None = None, algorithm: str | None = None) -> Model:
     """Compiles a model: a path, an ONNX file's bytes, or an onnx.ModelProto.
 
     target: cpu (this machine), cpu:x86-64-v3, cpu:x86-64-v4, or a target file
@@ -101,6 +113,12 @@ def compile(model: Source, *, target: str | os.PathLike | None = None, dims: Map
     search, search_steps: how rewrites are searched, and how many times the usual steps it may take (0.1: a tenth)
     time_limit: seconds; a search that takes longer raises ResourceError
     assume: {name: size} of open dims, to predict and choose rewrites for
+    fp: rewrites of floats that are taken: "strict", "reassociate" or "fast"
+    precision: of matrix products and convolutions on GPUs: "tf32" or "ieee"
+    checked: a run fails, with the node's name, where an index is out of range
+    memory_budget: bytes (or "1.5GiB") that intermediate results may take
+    mesh, shard: {axis: ranks}, and {name: axes of its dims} as `--shard` has them, "data+fsdp,-": a
+        program for ranks (Partitioning.md), for sessions with `ranks`; algorithm: how they add
 
     >>> mlc.compile("model.onnx", dims={"batch": 1}).save("model.mlca")
     """
@@ -108,7 +126,10 @@ def compile(model: Source, *, target: str | os.PathLike | None = None, dims: Map
         artifact = folder / "model.mlca"
         _run(["compile", file, "-o", str(artifact), *_search(search, search_steps, time_limit),
               *_flags(target=target, dims=dims, parameters=parameters, rules=rules, rewrites=rewrites,
-                      timings=timings, assume=assume)])
+                      timings=timings, assume=assume, fp=fp, precision=precision),
+              *(["--checked"] if checked else []),
+              *([f"--memory-budget={memory_budget}"] if memory_budget is not None else []),
+              *_mesh(mesh, shard, algorithm)])
         return Model(artifact.read_bytes())
 
 
@@ -132,14 +153,14 @@ def optimize(model: Source, *, target: str | os.PathLike | None = None, dims: Ma
              parameters: Iterable[str] = (), rules: Iterable[str | os.PathLike] = (), rewrites: bool = True,
              timings: str | os.PathLike | None = None, search: str | None = None,
              search_steps: float | None = None, time_limit: float | None = None,
-             assume: Mapping[str, int] | None = None) -> Optimized:
+             assume: Mapping[str, int] | None = None, fp: str | None = None, precision: str | None = None) -> Optimized:
     """Rewrites an ONNX model by proved rules, for any runtime; arguments as for
     `compile`. `mlc-verify --trail` proves the result."""
     with _Folder(model) as (folder, file):
         output = folder / "optimized.onnx"
         done = _run(["optimize", file, "-o", str(output), "--json", *_search(search, search_steps, time_limit),
                      *_flags(target=target, dims=dims, parameters=parameters, rules=rules, rewrites=rewrites,
-                             timings=timings, assume=assume)])
+                             timings=timings, assume=assume, fp=fp, precision=precision)])
         return Optimized(output.read_bytes(), json.loads(done.stdout or "{}"))
 
 

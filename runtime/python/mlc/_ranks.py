@@ -135,7 +135,8 @@ class Meshes:
         for dim, axis, unit in splits:
             if dim >= whole.ndim or whole.shape[dim] % unit:
                 raise UsageError(f"an array of shape {whole.shape} is not split along dim {dim} in units of {unit}")
-            each, more = divmod(whole.shape[dim] // unit, sizes[axis])
-            begin = int(at[axis]) * each + min(int(at[axis]), more)
-            box[dim] = slice(begin * unit, (begin + each + (at[axis] < more)) * unit)
+            first, last, _ = box[dim].indices(whole.shape[dim])  # what earlier axes leave
+            each, more = divmod((last - first) // unit, sizes[axis])
+            begin = first + (int(at[axis]) * each + min(int(at[axis]), more)) * unit
+            box[dim] = slice(begin, begin + (each + int(at[axis] < more)) * unit)
         return whole[tuple(box)]

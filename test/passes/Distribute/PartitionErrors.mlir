@@ -70,3 +70,12 @@ module attributes {dist.mesh = [#dist.axis<"a", 2>, #dist.axis<"b", 2>]} {
     return %x : tensor<8xf32>
   }
 }
+
+// -----
+
+module attributes {dist.mesh = [#dist.axis<"data", 2>, #dist.axis<"model", 2>]} {
+  // expected-error @+1 {{argument 0 has a dim that is split over 'model' before 'data'; give them in the order of dist.mesh}}
+  func.func @main(%x: tensor<8xf32> {dist.sharding = #dist.sharding<[["model", "data"]]>}) -> tensor<8xf32> {
+    return %x : tensor<8xf32>
+  }
+}

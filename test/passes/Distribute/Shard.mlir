@@ -6,7 +6,11 @@
 // RUN: not mlc-opt %s --mlc-shard="mesh=a=2 shard=x=-:-:a" 2>&1 | FileCheck %s --check-prefix=DIMS
 // MESH: the axis 'a' of a mesh is not AXIS=N, N >= 1
 // TEXT: the sharding 'x' is not NAME=AXIS:...
-// UNKNOWN: the sharding 'x=b' has 'b', which is no axis of mesh
+// UNKNOWN: the sharding 'x=b': 'b' is no axis of the mesh
+// RUN: mlc-opt %s --mlc-shard="mesh=a=2,b=2 shard=x=a+b:-" | FileCheck %s --check-prefix=BOTH
+// RUN: not mlc-opt %s --mlc-shard="mesh=a=2,b=2 shard=x=b+a" 2>&1 | FileCheck %s --check-prefix=ORDER
+// ORDER: the sharding 'x=b+a': 'b' stands before 'a'; give them in the order of the mesh, a+b
+// BOTH: {dist.sharding = #dist.sharding<{{\[\["a", "b"\], ""\]}}>, mlc.name = "x"}
 // DIMS: 'x' has 2 dims, and --shard=x=... says how 3 are split
 
 // A parameter of which something is said is a state; other outputs are whole.

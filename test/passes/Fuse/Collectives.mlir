@@ -42,7 +42,7 @@ func.func @shared(%x: tensor<4xf32> {mlc.name = "x"}) -> (tensor<4xf32> {mlc.nam
 // A state of which each rank has a part, whose sizes differ.
 // CHECK-LABEL: exec.program @state
 // CHECK: exec.coordinate "rank.data" on "data"
-// CHECK: %[[W:.+]] = exec.state "w" = dense<1.000000e+00> : tensor<7xf32> : f32 <[floordiv({{.+}}, 4){{.*}}]> split ["data"] of [7]
+// CHECK: %[[W:.+]] = exec.state "w" = dense<1.000000e+00> : tensor<7xf32> : f32 <[floordiv({{.+}}, 4){{.*}}]> split {{\[\["data"\]\]}} of [7]
 // CHECK: %[[V:.+]] = exec.alias %[[W]][#mlc.int<0>]
 // CHECK: exec.start 0 "all_gather" over "data"(%[[V]]) -> (%[[Z:.+]]) args <[7, 1]>
 // CHECK: exec.wait 0(%[[V]]) -> (%[[Z]])

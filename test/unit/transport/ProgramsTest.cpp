@@ -110,7 +110,13 @@ TEST_CASE("parts of a tensor are cut and joined", "[ranks]") {
   const std::vector<MeshAxis> mesh = {{"a", 2}, {"b", 3}};
   const std::vector<int64_t> dims = {5, 3, 8};
   const std::vector<std::vector<Split>> all = {
-      {}, {{0, 0, 1}}, {{2, 1, 1}}, {{2, 1, 4}}, {{0, 1, 1}, {2, 0, 2}}};
+      {},
+      {{0, 0, 1}},
+      {{2, 1, 1}},
+      {{2, 1, 4}},
+      {{0, 1, 1}, {2, 0, 2}},
+      {{0, 0, 1}, {0, 1, 1}},
+      {{2, 0, 2}, {2, 1, 2}}};
   std::vector<int16_t> whole(120);
   std::iota(whole.begin(), whole.end(), 1);
   for (const std::vector<Split> &splits : all) {
@@ -133,6 +139,18 @@ TEST_CASE("parts of a tensor are cut and joined", "[ranks]") {
     }
     CHECK(joined == whole);
   }
+}
+
+TEST_CASE("the second axis of a dim splits the first one's parts", "[ranks]") {
+  const std::vector<MeshAxis> mesh = {{"a", 2}, {"b", 2}};
+  std::vector<std::pair<int64_t, int64_t>> found;
+  for (int rank = 0; rank < 4; ++rank) {
+    PartRange part = partOfTensor({7}, {{0, 0, 1}, {0, 1, 1}}, mesh,
+                                  coordinatesOf(mesh, rank))[0];
+    found.emplace_back(part.begin, part.end);
+  }
+  CHECK(found == std::vector<std::pair<int64_t, int64_t>>{
+                     {0, 2}, {2, 4}, {4, 6}, {6, 7}});
 }
 
 TEST_CASE("a program sums over ranks while kernels run", "[ranks]") {
@@ -383,6 +401,15 @@ TEST_CASE("damaged collectives are refused", "[ranks]") {
                p.outputs[0].splits = {{0, 3, 1}};
              }),
              Contains("split over no axis"));
+  CHECK_THAT(message([](Programs &, Program &p) {
+               p.outputs[0].splits = {{0, 0, 1}, {0, 0, 1}};
+             }),
+             Contains("over one that splits another"));
+  CHECK_THAT(message([](Programs &all, Program &p) {
+               all.mesh.push_back({"b", 1});
+               p.outputs[0].splits = {{0, 0, 1}, {0, 1, 2}};
+             }),
+             Contains("units of no size, or of several"));
   CHECK_THAT(message([](Programs &, Program &p) {
                p.addSymbol({"r", Symbol::FromRank, 7});
              }),
