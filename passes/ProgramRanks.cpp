@@ -53,32 +53,23 @@ readSplits(Operation *op, const std::vector<rt::MeshAxis> &mesh,
   return splits;
 }
 
-template <size_t count>
-static std::optional<uint8_t> indexOf(StringRef word,
-                                      const char *const (&words)[count]) {
-  for (size_t i = 0; i < count; ++i)
-    if (word == words[i])
-      return uint8_t(i);
-  return std::nullopt;
-}
-
 FailureOr<rt::StartStep> readStart(exec::StartOp start,
                                    const std::vector<rt::MeshAxis> &mesh) {
   rt::StartStep step;
-  std::optional<uint8_t> kind =
-      indexOf(start.getCollective(), rt::collectiveNames);
+  std::optional<rt::CollectiveKind> kind =
+      rt::collectiveNamed(start.getCollective());
   if (!kind)
     return start.emitOpError("begins '")
            << start.getCollective() << "', which ranks do not do";
-  step.collective = *kind;
+  step.collective = uint8_t(*kind);
   if (start.getReduction()) {
-    std::optional<uint8_t> reduction =
-        indexOf(stringifyReduction(*start.getReduction()), rt::reductionNames);
+    std::optional<rt::ReductionKind> reduction =
+        rt::reductionNamed(stringifyReduction(*start.getReduction()));
     if (!reduction)
       return start.emitOpError("reduces by '")
              << stringifyReduction(*start.getReduction())
              << "', which ranks do not do";
-    step.reduction = *reduction;
+    step.reduction = uint8_t(*reduction);
   }
   FailureOr<uint32_t> axis = findAxis(start, mesh, start.getAxis());
   if (failed(axis))

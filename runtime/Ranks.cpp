@@ -74,25 +74,23 @@ bool messageSize(CollectiveKind kind, const CollectiveCall::Message &message,
       __builtin_mul_overflow(message.extent, message.unit, &whole) ||
       __builtin_mul_overflow(whole, message.join, &all))
     return false;
-  int64_t part =
-      partRange(message.extent, ranks, coordinate).size() * message.unit;
-  switch (kind) {
-  case CollectiveKind::AllReduce:
-  case CollectiveKind::Broadcast:
-  case CollectiveKind::Shift:
-    size = {whole, whole};
-    break;
-  case CollectiveKind::ReduceScatter:
-    size = {whole, part};
-    break;
-  case CollectiveKind::AllGather:
-    size = {part, whole};
-    break;
-  case CollectiveKind::AllToAll:
-    size = {whole * partRange(message.join, ranks, coordinate).size(),
-            part * message.join};
-    break;
-  }
+  auto countOf = [&](rows::Share share) {
+    auto part = [&](int64_t units) {
+      return partRange(units, ranks, coordinate).size();
+    };
+    switch (share) {
+    case rows::Whole:
+      return whole;
+    case rows::Part:
+      return part(message.extent) * message.unit;
+    case rows::Split:
+      return whole * part(message.join);
+    case rows::Joined:
+      return part(message.extent) * message.unit * message.join;
+    }
+    return int64_t(0);
+  };
+  size = {countOf(rowOf(kind).input), countOf(rowOf(kind).output)};
   return true;
 }
 

@@ -17,18 +17,16 @@ namespace mlc::runtime {
 /// The arguments as messages, and their bytes, compared with the buffers.
 Status Session::planMessages(const Step &step, const int64_t *arg,
                              CollectiveCall &call, PlannedCollective &planned) {
-  bool isNumbered = call.kind == CollectiveKind::Broadcast ||
-                    call.kind == CollectiveKind::Shift;
-  bool hasUnit = call.kind != CollectiveKind::AllReduce && !isNumbered;
-  if (isNumbered)
+  const rows::Row &row = rowOf(call.kind);
+  if (row.hasNumber())
     call.number = *arg++;
   const uint64_t width = byteSize(call.type);
   const MeshAxis &axis = artifact->mesh()[call.axis];
   for (size_t i = 0; i < step.inputs.size(); ++i) {
     CollectiveCall::Message message{*arg++};
-    if (call.kind == CollectiveKind::AllToAll)
+    if (row.message == rows::Blocks)
       message.join = *arg++;
-    if (hasUnit)
+    if (row.message != rows::Elements)
       message.unit = *arg++;
     call.messages.push_back(message);
     MessageSize size;

@@ -10,6 +10,8 @@
 #ifndef MLC_RUNTIME_STEP_H
 #define MLC_RUNTIME_STEP_H
 
+#include "runtime/Collective.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -152,44 +154,13 @@ struct AssignStep {
   template <typename Self, typename V> static void fields(Self &, V &) {}
 };
 
-/// What a collective makes of the tensors of a group's ranks. `input` and
-/// `output` are pairs of buffers, a message each; what lies in them is dense.
-enum class CollectiveKind : uint8_t {
-  /// Output: the reduction of what all have. Args: elements of each message.
-  /// Input and output are the same buffer.
-  AllReduce = 0,
-  /// Of the reduction of what all have, this rank's part. Args of each message:
-  /// extent, unit (elements); the input has extent * unit elements, and holds
-  /// nothing afterwards.
-  ReduceScatter,
-  /// The parts of all, in order. Args as ReduceScatter's, of the output.
-  AllGather,
-  /// What rank `root` has. Args: root, then elements of each message. Input and
-  /// output are the same buffer.
-  Broadcast,
-  /// Rank p gets, of what rank r has, the block p: with S(p) and J(r) parts of
-  /// `split` and `join`, S(p) * J(r) * unit elements. The input holds the
-  /// blocks
-  /// for all ranks, in order, the output those from all. Args of each message:
-  /// split, join, unit.
-  AllToAll,
-  /// What the rank `by` before has; zeros where there is none. Args: by, then
-  /// elements of each message.
-  Shift,
-};
-inline constexpr const char *collectiveNames[] = {
-    "all_reduce", "reduce_scatter", "all_gather",
-    "broadcast",  "all_to_all",     "shift"};
-inline constexpr Words collectiveWords = {collectiveNames, 6};
-
-/// How elements of several ranks become one.
-enum class ReductionKind : uint8_t { Sum = 0, Max, Min, Prod };
-inline constexpr const char *reductionNames[] = {"sum", "max", "min", "prod"};
-inline constexpr Words reductionWords = {reductionNames, 4};
+inline constexpr Words collectiveWords = {collectiveNames, numCollectives};
+inline constexpr Words reductionWords = {reductionNames, numReductions};
 
 /// Begins a collective among the ranks of an axis: inputs[i] and outputs[i] are
-/// message i. Until its wait the inputs are not written and the outputs not
-/// touched by others.
+/// message i, and what lies in them is dense. Until its wait the inputs are not
+/// written and the outputs not touched by others. Collectives.def says what the
+/// arguments are.
 struct StartStep {
   static constexpr const char *kind = "start";
   static constexpr size_t numInputs = anyNumber, numOutputs = anyNumber;

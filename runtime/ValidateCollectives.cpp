@@ -42,26 +42,12 @@ std::string problemOf(const std::vector<Split> &splits, size_t rank,
   return "";
 }
 
-static bool isInPlace(const StartStep &start) {
-  return start.collective == uint8_t(CollectiveKind::AllReduce) ||
-         start.collective == uint8_t(CollectiveKind::Broadcast);
+static const rows::Row &rowOf(const StartStep &start) {
+  return rowOf(CollectiveKind(start.collective));
 }
 
-/// Arguments before those of the messages, and of each message.
-static std::pair<size_t, size_t> countArgs(const StartStep &start) {
-  switch (CollectiveKind(start.collective)) {
-  case CollectiveKind::AllReduce:
-    return {0, 1};
-  case CollectiveKind::ReduceScatter:
-  case CollectiveKind::AllGather:
-    return {0, 2};
-  case CollectiveKind::Broadcast:
-  case CollectiveKind::Shift:
-    return {1, 1};
-  case CollectiveKind::AllToAll:
-    return {0, 3};
-  }
-  return {0, 0};
+bool CollectiveChecks::consumes(const StartStep &start) {
+  return rowOf(start).consumes();
 }
 
 /// Adds `change` to the collectives that work on the step's memory.
@@ -87,8 +73,9 @@ std::string CollectiveChecks::problemOfOperands(const StartStep &detail,
                                                 const Step &step) const {
   if (step.inputs.empty() || step.inputs.size() != step.outputs.size())
     return "has no output for each input";
-  auto [first, each] = countArgs(detail);
-  if (step.args.size() != first + each * step.inputs.size())
+  const rows::Row &row = rowOf(detail);
+  if (step.args.size() !=
+      row.hasNumber() + row.numArguments() * step.inputs.size())
     return "has a wrong number of arguments";
   DType type = program.buffers[step.inputs[0]].type;
   std::set<BufferId> written;
@@ -96,18 +83,18 @@ std::string CollectiveChecks::problemOfOperands(const StartStep &detail,
     BufferId in = step.inputs[i], out = step.outputs[i];
     if (program.buffers[in].type != type || program.buffers[out].type != type)
       return "has elements of several types";
-    if (isInPlace(detail) != (in == out))
-      return isInPlace(detail) ? "works in place, in two buffers"
-                               : "works in place, where it cannot";
+    if (row.isInPlace() != (in == out))
+      return row.isInPlace() ? "works in place, in two buffers"
+                             : "works in place, where it cannot";
     if (!written.insert(rootOf(program, out)).second)
       return "writes the same memory twice";
   }
-  for (size_t i = 0; i < step.inputs.size() && !isInPlace(detail); ++i) {
+  for (size_t i = 0; i < step.inputs.size() && !row.isInPlace(); ++i) {
     BufferId root = rootOf(program, step.inputs[i]);
-    if (consumes(detail) && (program.buffers[root].kind != Buffer::Arena ||
-                             !written.insert(root).second))
+    if (row.consumes() && (program.buffers[root].kind != Buffer::Arena ||
+                           !written.insert(root).second))
       return "consumes what is not its own";
-    if (!consumes(detail) && written.count(root))
+    if (!row.consumes() && written.count(root))
       return "writes what it reads";
   }
   return "";

@@ -27,9 +27,7 @@ public:
   /// What is wrong with the end.
   std::string end() const;
   /// Whether the collective of this start leaves nothing in its inputs.
-  static bool consumes(const StartStep &start) {
-    return start.collective == uint8_t(CollectiveKind::ReduceScatter);
-  }
+  static bool consumes(const StartStep &start);
 
 private:
   std::string start(const StartStep &detail, const Step &step);

@@ -88,7 +88,7 @@ static LogicalResult checkIs(Operation *op, IntExpr dim, IntExpr expected,
          << what << " of " << expected.str() << ", got " << dim.str();
 }
 
-static IntExpr countElements(Operation *op) {
+IntExpr dist::countExchanged(Operation *op) {
   IntExpr count = IntExpr::constant(op->getContext(), 0);
   for (Value operand : op->getOperands())
     count = count +
@@ -188,19 +188,3 @@ Types HaloOp::inferOpaqueTypes() {
         return success();
       });
 }
-
-// Nothing of the runtime's library: Fuse makes steps of the program of them.
-#define MLC_COLLECTIVE(Op)                                                     \
-  StringRef Op::getLibraryKernel() {                                           \
-    return (*this)->getName().getStringRef();                                  \
-  }                                                                            \
-  SmallVector<IntExpr> Op::getLibraryArguments() { return {}; }                \
-  IntExpr Op::countOperations() { return countElements(*this); }
-MLC_COLLECTIVE(AllReduceOp)
-MLC_COLLECTIVE(ReduceScatterOp)
-MLC_COLLECTIVE(AllGatherOp)
-MLC_COLLECTIVE(AllToAllOp)
-MLC_COLLECTIVE(BroadcastOp)
-MLC_COLLECTIVE(ShiftOp)
-MLC_COLLECTIVE(HaloOp)
-#undef MLC_COLLECTIVE

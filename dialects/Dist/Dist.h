@@ -34,6 +34,9 @@ struct Partial {
 };
 llvm::hash_code hash_value(const Partial &partial);
 
+/// How many elements all operands of a collective have.
+IntExpr countExchanged(mlir::Operation *op);
+
 } // namespace mlc::dist
 
 #include "dialects/Dist/DistDialect.h.inc"

@@ -92,15 +92,36 @@ def Dist_StackedOpInterface : OpInterface<"StackedOpInterface"> {
     InterfaceMethod<"The axis of whose groups the ranks exchange.",
       "::mlc::dist::AxisAttr", "getExchangeAxis", (ins), [{}],
       [{ return $_op.getAxis(); }]>,
+    InterfaceMethod<[{
+      Whether elements move along `dim` of the operand: no rank can do that to a
+      part of it.
+    }], "bool", "changesDim", (ins "unsigned":$operand, "unsigned":$dim), [{}],
+      [{ return false; }]>,
   ];
 }
 
 /// What is exchanged among the ranks of a group. Several tensors are one
-/// transfer, in the order of the operands. The runtime carries it out.
-class Dist_Collective<string mnemonic, dag more>
+/// transfer, in the order of the operands. The runtime carries it out
+/// (runtime/Collectives.def has a row of the same name). `changes` is the body
+/// of changesDim.
+class Dist_Collective<string mnemonic, dag more, string changes = "return false;">
     : Op<Dist_Dialect, mnemonic, [Pure,
         DeclareOpInterfaceMethods<OpaqueOpInterface>,
-        DeclareOpInterfaceMethods<Dist_StackedOpInterface, ["defineStacked"]>]> {
+        DeclareOpInterfaceMethods<Dist_StackedOpInterface,
+                                  ["defineStacked", "changesDim"]>]> {
+  // Nothing of the runtime's library: Fuse makes steps of the program of them.
+  let extraClassDefinition = [{
+    ::llvm::StringRef $cppClass::getLibraryKernel() {
+      return (*this)->getName().getStringRef();
+    }
+    ::llvm::SmallVector<::mlc::IntExpr> $cppClass::getLibraryArguments() {
+      return {};
+    }
+    ::mlc::IntExpr $cppClass::countOperations() { return countExchanged(*this); }
+    bool $cppClass::changesDim(unsigned operand, unsigned dim) {
+      }] # changes # [{
+    }
+  }];
   let arguments = !con((ins Variadic<Mlc_Tensor>:$operands, Dist_AxisAttr:$axis),
                        more);
   let results = (outs Variadic<Mlc_Tensor>:$results);
@@ -123,7 +144,8 @@ def Dist_AllReduceOp : Dist_Collective<"all_reduce",
 class Dist_PartCollective<string mnemonic, dag more>
     : Dist_Collective<mnemonic, !con((ins DenseI64ArrayAttr:$dims,
         Mlc_DimsAttr:$extents, Mlc_DimsAttr:$units,
-        OptionalAttr<StrAttr>:$algorithm), more)>;
+        OptionalAttr<StrAttr>:$algorithm), more),
+        "return getDims()[operand] == int64_t(dim);">;
 
 def Dist_ReduceScatterOp : Dist_PartCollective<"reduce_scatter",
     (ins Mlc_WordAttr<Mlc_Reduction>:$reduction)> {
@@ -141,7 +163,8 @@ def Dist_AllGatherOp : Dist_PartCollective<"all_gather",
 
 def Dist_AllToAllOp : Dist_Collective<"all_to_all",
     (ins I64Attr:$split, Mlc_IntExpr:$splitExtent, I64Attr:$join,
-         Mlc_IntExpr:$joinExtent)> {
+         Mlc_IntExpr:$joinExtent),
+    "return getSplit() == dim || getJoin() == dim;"> {
   let summary = "what is split along `join` is split along `split` instead";
   let description = [{
     Of dim `split`, which is whole, each rank keeps its part; of dim `join`,
@@ -162,7 +185,7 @@ def Dist_ShiftOp : Dist_Collective<"shift", (ins I64Attr:$by)> {
 }
 
 def Dist_HaloOp : Dist_Collective<"halo",
-    (ins I64Attr:$dim, I64Attr:$low, I64Attr:$high)> {
+    (ins I64Attr:$dim, I64Attr:$low, I64Attr:$high), "return getDim() == dim;"> {
   let summary = "a part with the elements beside it, which neighbours have";
   let description = [{
     Along `dim`, which is split, `low` elements of the ranks before and `high`

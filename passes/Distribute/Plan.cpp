@@ -14,19 +14,10 @@ using llvm::SmallVector;
 namespace mlc::dist {
 
 /// Whether `op` is a collective that changes `dim`: no rank can do that to a
-/// part of it.
-static bool changesDim(Operation *op, unsigned dim) {
-  if (!isa<DistDialect>(op->getDialect()))
-    return false;
-  auto dims = op->getAttrOfType<DenseI64ArrayAttr>("dims");
-  if (dims && llvm::is_contained(dims.asArrayRef(), int64_t(dim)))
-    return true;
-  return llvm::any_of(
-      std::initializer_list<llvm::StringRef>{"dim", "split", "join"},
-      [&](llvm::StringRef name) {
-        auto changed = op->getAttrOfType<IntegerAttr>(name);
-        return changed && changed.getInt() == int64_t(dim);
-      });
+/// part of it. Of several operands each has its own.
+static bool changesDim(Operation *op, unsigned operand, unsigned dim) {
+  auto collective = dyn_cast<StackedOpInterface>(op);
+  return collective && collective.changesDim(operand, dim);
 }
 
 /// What a collective does to dims that it leaves alone. Of those that it
@@ -40,7 +31,7 @@ static Definition meaningOfCollective(Operation *op) {
       b.stage("y", dimsOf(to), type.getElementType(), [&](ArrayRef<Expr> i) {
         SmallVector<Expr> at(i);
         for (unsigned d = 0; d < at.size(); ++d)
-          if (changesDim(op, d))
+          if (changesDim(op, 0, d))
             at[d] = b.index(0);
         return b.read(0, at);
       }));
@@ -96,7 +87,7 @@ static std::optional<Plan> makePlan(Operation *op, const Definition &definition,
   if (!partials)
     return std::nullopt;
   auto isChanged = [&](const std::optional<SplitDim> &split) {
-    return split && changesDim(op, split->dim);
+    return split && changesDim(op, 0, split->dim);
   };
   if (isChanged(factor.stages[definition.results[0]]) ||
       llvm::any_of(factor.inputs, isChanged))

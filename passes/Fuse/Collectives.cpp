@@ -16,8 +16,11 @@ bool isCollective(Operation *op) {
   return op && isa_and_nonnull<dist::DistDialect>(op->getDialect());
 }
 
-bool isInPlace(Operation *collective) {
-  return isa<dist::AllReduceOp, dist::BroadcastOp>(collective);
+const runtime::rows::Row *findRow(Operation *op) {
+  if (!isCollective(op))
+    return nullptr;
+  auto kind = runtime::collectiveNamed(op->getName().stripDialect());
+  return kind ? &runtime::rowOf(*kind) : nullptr;
 }
 
 //===----------------------------------------------------------------------===//
@@ -67,7 +70,7 @@ static void copyOperand(OpOperand &operand) {
 
 void copySharedOperands(func::FuncOp function) {
   for (Operation &op : function.getBody().front())
-    if (isCollective(&op) && (isInPlace(&op) || isa<dist::ReduceScatterOp>(op)))
+    if (const auto *row = findRow(&op); row && row->writesInput())
       for (OpOperand &operand : op.getOpOperands())
         if (!isOwned(operand.get()))
           copyOperand(operand);

@@ -5,14 +5,16 @@
 
 #include "dialects/Dist/Dist.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "runtime/Collective.h"
 
 namespace mlc {
 
 /// Whether ranks exchange something in `op`: an operator of the dist dialect.
 bool isCollective(mlir::Operation *op);
 
-/// Whether a collective's results are where its operands are.
-bool isInPlace(mlir::Operation *collective);
+/// What the runtime knows of the collective `op`; null where it has none of
+/// that name, which lowering puts in others' terms, or `op` is no collective.
+const runtime::rows::Row *findRow(mlir::Operation *op);
 
 /// Gives each operand that a collective overwrites memory that nobody else
 /// reads: a copy, unless one op computes it for the collective alone. For a

@@ -17,7 +17,8 @@ namespace mlc {
 /// Operands of one collective that works in place lie behind each other, each
 /// at a multiple of 64 bytes.
 void ExecBuilder::placeOperands(Operation *op) {
-  if (!isCollective(op) || !isInPlace(op) || op->getNumOperands() < 2)
+  const runtime::rows::Row *row = findRow(op);
+  if (!row || !row->isInPlace() || op->getNumOperands() < 2)
     return;
   Type element = getElementTypeOrSelf(op->getOperand(0).getType());
   const int64_t width = elementBytes(element), alignment = 64;
@@ -102,27 +103,30 @@ LogicalResult ExecBuilder::addAllToAll(dist::AllToAllOp op,
 }
 
 LogicalResult ExecBuilder::addMessages(Operation *op, Exchange &exchange) {
-  auto number = [&](int64_t value) {
-    exchange.args.push_back(IntExpr::constant(b.getContext(), value));
-  };
-  if (auto broadcast = dyn_cast<dist::BroadcastOp>(op))
-    number(broadcast.getRoot());
-  if (isInPlace(op)) {
+  const runtime::rows::Row *row = findRow(op);
+  if (!row)
+    return needsForm(op, "is no exchange of whole tensors");
+  if (row->hasNumber())
+    exchange.args.push_back(IntExpr::constant(
+        b.getContext(), op->getAttrOfType<IntegerAttr>(row->number).getInt()));
+  if (row->isInPlace()) {
     addInPlace(op, exchange);
     return success();
   }
-  if (auto shift = dyn_cast<dist::ShiftOp>(op)) {
-    number(shift.getBy());
+  switch (row->message) {
+  case runtime::rows::Elements:
     for (Value operand : op->getOperands())
       exchange.args.push_back(
           getNumElements(b.getContext(), shapes.of(operand)));
-  } else if (auto exchanged = dyn_cast<dist::AllToAllOp>(op)) {
-    if (failed(addAllToAll(exchanged, exchange)))
+    break;
+  case runtime::rows::Units:
+    if (failed(addParts(op, exchange)))
       return failure();
-  } else if (isa<dist::HaloOp>(op)) {
-    return needsForm(op, "is no exchange of whole tensors");
-  } else if (failed(addParts(op, exchange))) {
-    return failure();
+    break;
+  case runtime::rows::Blocks:
+    if (failed(addAllToAll(cast<dist::AllToAllOp>(op), exchange)))
+      return failure();
+    break;
   }
   for (Value operand : op->getOperands())
     exchange.inputs.push_back(bufferOf(operand));
@@ -152,7 +156,7 @@ LogicalResult ExecBuilder::addStart(const Group &group, ArrayAttr nodes) {
     return failure();
   waitFor(exchange.inputs);
   waitFor(exchange.outputs);
-  if (isa<dist::ReduceScatterOp>(op))
+  if (findRow(op)->consumes())
     limitScatters(op);
   auto reduction = op->getAttrOfType<StringAttr>("reduction");
   auto start = exec::StartOp::create(

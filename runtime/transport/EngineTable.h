@@ -8,6 +8,7 @@
 #ifndef MLC_RUNTIME_TRANSPORT_ENGINETABLE_H
 #define MLC_RUNTIME_TRANSPORT_ENGINETABLE_H
 
+#include "runtime/Collective.h"
 #include "runtime/transport/mlc_engine.h"
 
 #include <string>
@@ -64,8 +65,18 @@ inline bool areEqual(const size_t *parts, int count) {
   return true;
 }
 
+// A row's number is the interface's too.
+#define MLC_COLLECTIVE(ID, NAME, ENGINE, NUMBER, MESSAGE, INPUT, OUTPUT,       \
+                       TRAITS)                                                 \
+  static_assert(rowOf(CollectiveKind::ID).isOfEngines()                        \
+                    ? ENGINE == static_cast<int>(CollectiveKind::ID)           \
+                    : ENGINE == -1);
+#define MLC_REDUCTION(ID, NAME, ENGINE)                                        \
+  static_assert(ENGINE == static_cast<int>(ReductionKind::ID));
+#include "runtime/Collectives.def"
+
 inline bool reduces(mlc_collective kind) {
-  return kind == MLC_ALL_REDUCE || kind == MLC_REDUCE_SCATTER;
+  return rowOf(static_cast<CollectiveKind>(kind)).reduces();
 }
 
 } // namespace mlc::runtime::transport

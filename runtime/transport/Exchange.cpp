@@ -26,10 +26,7 @@ private:
   int64_t part(int64_t things, int which) const {
     return partRange(things, ranks, which).size();
   }
-  bool reduces() const {
-    return call.kind == CollectiveKind::AllReduce ||
-           call.kind == CollectiveKind::ReduceScatter;
-  }
+  bool reduces() const { return rowOf(call.kind).reduces(); }
 
   const CollectiveCall &call;
   const int ranks, rank; ///< of the group
@@ -129,30 +126,24 @@ Status Maker::make(const Message &message, Exchange &exchange) {
   request.reduction = static_cast<mlc_reduction>(call.reduction);
   if (Status status = chooseAlgorithm(request); !status.ok())
     return status;
-  switch (call.kind) {
-  case CollectiveKind::AllReduce:
+  request.collective = call.kind;
+  switch (rowOf(call.kind).message) {
+  case rows::Elements:
     break;
-  case CollectiveKind::ReduceScatter:
-    request.collective = Collective::ReduceScatter;
+  case rows::Units:
     inParts(message, exchange);
     break;
-  case CollectiveKind::AllGather:
-    request.collective = Collective::AllGather;
-    inParts(message, exchange);
-    break;
-  case CollectiveKind::Broadcast:
-    request.collective = Collective::Broadcast;
-    request.root = static_cast<int>(
-        std::clamp<int64_t>(call.number, -1, ranks)); // checked below
-    break;
-  case CollectiveKind::AllToAll:
-    request.collective = Collective::AllToAll;
+  case rows::Blocks:
     allToAll(message, exchange);
     break;
-  case CollectiveKind::Shift:
+  }
+  if (call.kind == CollectiveKind::Shift) {
     shift(message, exchange);
     return Status::success();
   }
+  if (call.kind == CollectiveKind::Broadcast)
+    request.root = static_cast<int>(
+        std::clamp<int64_t>(call.number, -1, ranks)); // checked below
   return checkRequest(request, rank);
 }
 

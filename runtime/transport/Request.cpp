@@ -21,8 +21,21 @@ const AlgorithmRow algorithms[] = {
     {Algorithm::Own, "own"},
 };
 
-const char *const collectives[] = {"all-reduce", "reduce-scatter", "all-gather",
-                                   "broadcast", "all-to-all"};
+/// Of those that engines have, which come first; with `-`, as flags have them.
+const std::vector<std::string> &collectives() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all;
+    for (size_t i = 0; i < numCollectives; ++i) {
+      const rows::Row &row = rowOf(static_cast<Collective>(i));
+      if (!row.isOfEngines())
+        continue;
+      all.emplace_back(row.name);
+      std::replace(all.back().begin(), all.back().end(), '_', '-');
+    }
+    return all;
+  }();
+  return names;
+}
 
 bool isPowerOfTwo(int n) { return n > 0 && (n & (n - 1)) == 0; }
 
@@ -54,12 +67,12 @@ std::string algorithmNames() {
 }
 
 const char *name(Collective collective) {
-  return collectives[static_cast<int>(collective)];
+  return collectives()[static_cast<size_t>(collective)].c_str();
 }
 
 bool parseCollective(std::string_view name, Collective &collective) {
-  for (size_t i = 0; i < std::size(collectives); ++i)
-    if (name == collectives[i]) {
+  for (size_t i = 0; i < collectives().size(); ++i)
+    if (name == collectives()[i]) {
       collective = static_cast<Collective>(i);
       return true;
     }
@@ -67,7 +80,7 @@ bool parseCollective(std::string_view name, Collective &collective) {
 }
 
 std::string collectiveNames() {
-  return joined(collectives, [](const char *name) { return name; });
+  return joined(collectives(), [](const std::string &name) { return name; });
 }
 
 Part partOf(int64_t elements, int parts, int part) {
@@ -149,6 +162,9 @@ static Status checkParts(const Request &request) {
 
 Status checkRequest(const Request &request, int rank) {
   const int ranks = request.ranks;
+  if (!rowOf(request.collective).isOfEngines())
+    return wrong(std::string("no engine has the collective ") +
+                 rowOf(request.collective).name);
   if (ranks < 1 || uint32_t(ranks) > maxRanks)
     return wrong("a collective of " + std::to_string(ranks) +
                  " ranks; take 1 to " + std::to_string(maxRanks));

@@ -2,7 +2,7 @@
 //
 // A collective is one program for each rank: steps of transfers that are under
 // way together, then sums and copies in the rank's own memory. Programs are
-// data: an engine carries them out (Executor.h), and Check.h runs all of them
+// data: a Communicator carries them out, and Check.h runs all of them
 // against each other without one. docs/Collectives.md says who sends what, how
 // many bytes that are and in which order is added.
 //
@@ -13,6 +13,7 @@
 #ifndef MLC_RUNTIME_TRANSPORT_SCHEDULE_H
 #define MLC_RUNTIME_TRANSPORT_SCHEDULE_H
 
+#include "runtime/Collective.h"
 #include "runtime/Status.h"
 #include "runtime/transport/mlc_engine.h"
 
@@ -23,16 +24,12 @@
 
 namespace mlc::runtime::transport {
 
-/// What a collective makes of each rank's elements, in place.
-enum class Collective : uint8_t {
-  AllReduce,     // every rank has the sum
-  ReduceScatter, // rank r has the sum in its part (partOf)
-  AllGather,     // every rank has each rank's part
-  Broadcast,     // every rank has what the root had
-  AllToAll,      // part p of rank r is part r of rank p
-};
+/// Of these the rows that engines have, in place: of a reduce-scatter rank r
+/// has the sum in its part (partOf), of an all-gather all have each rank's part
+/// there, of an all-to-all part p of rank r is part r of rank p.
+using Collective = CollectiveKind;
 
-/// "all-reduce"; the names of all.
+/// "all-reduce"; the names of those that engines have.
 const char *name(Collective collective);
 bool parseCollective(std::string_view name, Collective &collective);
 std::string collectiveNames();

@@ -1,6 +1,7 @@
 //===- PartsTest.cpp - The compiler's parts are the runtime's -------------===//
 
 #include "dialects/Dist/Dist.h"
+#include "runtime/Collective.h"
 #include "runtime/Ranks.h"
 #include "llvm/ADT/StringSwitch.h"
 #include <catch2/catch.hpp>
@@ -43,5 +44,29 @@ TEST_CASE("sizes and places of parts are partRange's") {
         CHECK(valueOf(axis.getBegin(symbol * ranks), things, rank) ==
               many.begin);
       }
+  }
+}
+
+TEST_CASE("each collective of the runtime is an operator") {
+  mlir::MLIRContext context;
+  context.loadDialect<dist::DistDialect>();
+  for (uint8_t i = 0; i < runtime::numCollectives; ++i) {
+    const runtime::rows::Row &row =
+        runtime::rowOf(static_cast<runtime::CollectiveKind>(i));
+    CAPTURE(row.name);
+    auto op = mlir::RegisteredOperationName::lookup(
+        ("dist." + llvm::Twine(row.name)).str(), &context);
+    REQUIRE(op);
+    CHECK(op->hasInterface<dist::StackedOpInterface>());
+    auto has = [&](llvm::StringRef name) {
+      return llvm::is_contained(op->getAttributeNames(), name);
+    };
+    CHECK(has("reduction") == row.reduces());
+    CHECK((!row.hasNumber() || has(row.number)));
+    CHECK(has("units") == (row.message == runtime::rows::Units));
+  }
+  for (uint8_t i = 0; i < runtime::numReductions; ++i) {
+    CAPTURE(runtime::reductionNames[i]);
+    CHECK(symbolizeReduction(runtime::reductionNames[i]));
   }
 }
