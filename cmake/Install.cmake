@@ -24,7 +24,7 @@ foreach(library ${libraries})
   set_target_properties(${library} PROPERTIES EXPORT_NAME ${short})
 endforeach()
 set(package lib/cmake/mlc)
-install(TARGETS ${libraries} mlc_runtime EXPORT mlcTargets ARCHIVE DESTINATION lib COMPONENT Development)
+install(TARGETS ${libraries} mlc_runtime mlc_runtime_plan mlc_transport EXPORT mlcTargets ARCHIVE DESTINATION lib COMPONENT Development)
 install(EXPORT mlcTargets NAMESPACE mlc:: DESTINATION ${package} COMPONENT Development)
 foreach(folder dialects verifier rewrites codegen passes runtime)
   install(DIRECTORY ${CMAKE_SOURCE_DIR}/${folder} ${CMAKE_BINARY_DIR}/${folder}

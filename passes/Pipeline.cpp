@@ -58,13 +58,13 @@ static void addPartitionPass(OpPassManager &pm, StringRef algorithm,
 
 /// What is one rank's of training with the batch split over ranks.
 static void addDataParallelPasses(OpPassManager &pm,
-                                  const DataParallelPlan &plan,
+                                  const runtime::TrainingPlan &plan,
                                   StringRef algorithm) {
   // A mesh of one axis; the batch and, by the stage of ZeRO, states are split.
   pm.addPass(createDistributeTrainingPass(plan));
   // A rank's entries, with what it exchanges with others.
   addPartitionPass(pm, plan.hasServer ? "" : algorithm,
-                   plan.zero == ZeroStage::Weights);
+                   plan.zero == runtime::ZeroStage::Weights);
   if (plan.hasServer)
     // Which workers of a server do not.
     pm.addPass(createCheckWorkersPass());
@@ -73,7 +73,7 @@ static void addDataParallelPasses(OpPassManager &pm,
     pm.addPass(createBucketPass(plan.buckets));
 }
 
-void addDistributePasses(OpPassManager &pm, const DistributePlan &plan) {
+void addDistributePasses(OpPassManager &pm, const runtime::Plan &plan) {
   if (plan.training)
     addDataParallelPasses(pm, *plan.training, plan.algorithm);
   if (plan.mesh.empty())

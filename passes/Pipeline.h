@@ -6,8 +6,8 @@
 #include "codegen/Backends.h"
 #include "mlir/Pass/PassManager.h"
 #include "passes/Differentiate/TrainingOptions.h"
-#include "passes/Distribute/DistributePlan.h"
 #include "passes/Optimize/ApplyRules.h"
+#include "runtime/plan/Plan.h"
 
 namespace mlc {
 
@@ -20,7 +20,7 @@ struct PipelineOptions {
   /// What is made of the model for training, if anything is.
   std::optional<DifferentiateOptions> training;
   /// How programs are split over ranks, if they are.
-  DistributePlan plan;
+  runtime::Plan plan;
   /// Apply rules, and how.
   bool rewrites = true;
   RewriteOptions rewriting;
@@ -37,7 +37,7 @@ struct PipelineOptions {
 /// entries that differentiation makes.
 void addDifferentiatePasses(mlir::OpPassManager &pm,
                             const DifferentiateOptions &options);
-void addDistributePasses(mlir::OpPassManager &pm, const DistributePlan &plan);
+void addDistributePasses(mlir::OpPassManager &pm, const runtime::Plan &plan);
 void addOptimizePasses(mlir::OpPassManager &pm, const PipelineOptions &options);
 void addLayoutPasses(mlir::OpPassManager &pm, const PipelineOptions &options);
 void addLowerPasses(mlir::OpPassManager &pm, const PipelineOptions &options);

@@ -65,8 +65,9 @@ MLC_API size_t mlc_trainer_batches_of_step(const mlc_trainer *trainer);
 
 /** The next step. `batches` has mlc_trainer_input_count tensors for each of the
  * step's batches, dense and row-major, in the host's memory; they are copied.
- * `loss` is the mean of the batches' losses before the step. MLC_DIFFERS, with
- * the step done, where that is not finite. */
+ * `rate` is finite and not negative. `loss` is the mean of the batches' losses
+ * before the step. MLC_DIFFERS, with the step done, where that is not finite.
+ */
 MLC_API mlc_status mlc_trainer_step(mlc_trainer *trainer,
                                     const mlc_tensor *batches, double rate,
                                     double *loss);
@@ -87,13 +88,14 @@ MLC_API mlc_status mlc_samples_copy(const mlc_trainer *trainer,
                                     mlc_samples **samples);
 MLC_API void mlc_samples_close(mlc_samples *samples);
 MLC_API size_t mlc_samples_count(const mlc_samples *samples);
-/** mlc_trainer_step on the batches that are next. */
+/** mlc_trainer_step on the batches that are next. MLC_USAGE where the samples
+ * were made for a trainer that takes others. */
 MLC_API mlc_status mlc_trainer_step_samples(mlc_trainer *trainer,
                                             const mlc_samples *samples,
                                             uint64_t seed, double rate,
                                             double *loss);
 /** The mean of the losses of all whole batches, over labels where there are
- * some. */
+ * some; MLC_USAGE where no label counts. */
 MLC_API mlc_status mlc_trainer_evaluate_samples(mlc_trainer *trainer,
                                                 const mlc_samples *samples,
                                                 double *loss);
@@ -131,7 +133,7 @@ MLC_API mlc_status mlc_trainer_set_state(mlc_trainer *trainer, size_t index,
                                          const mlc_tensor *tensor);
 
 /** Writes a checkpoint, as `mlc train --checkpoint` does; all ranks call it
- * together, and the first writes. `samples` and `seed` are those of the steps;
+ * together, the first writes, and none returns before the file is there. `samples` and `seed` are those of the steps;
  * NULL: the caller's own batches. MLC_DIFFERS where something is not finite. */
 MLC_API mlc_status mlc_trainer_save(mlc_trainer *trainer,
                                     const mlc_samples *samples, uint64_t seed,

@@ -18,15 +18,12 @@ using llvm::SmallVector;
 
 namespace mlc {
 
+using runtime::BucketOptions;
+using runtime::BucketRule;
+
 //===----------------------------------------------------------------------===//
 // The rules
 //===----------------------------------------------------------------------===//
-
-BucketOptions BucketOptions::of(BucketRule rule) {
-  constexpr int64_t horovod = int64_t(64) << 20;
-  return rule == BucketRule::DDP ? BucketOptions()
-                                 : BucketOptions{rule, horovod, horovod};
-}
 
 using Bucket = SmallVector<size_t>;
 

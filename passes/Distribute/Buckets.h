@@ -11,7 +11,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/Pass.h"
-#include "passes/Distribute/DistributePlan.h"
+#include "runtime/plan/Plan.h"
 
 namespace mlc {
 
@@ -25,7 +25,8 @@ struct BucketItem {
 /// Buckets are in the order in which they are full; those that never are come
 /// last, in the order of their last items.
 std::vector<llvm::SmallVector<size_t>>
-assignBuckets(llvm::ArrayRef<BucketItem> items, const BucketOptions &options);
+assignBuckets(llvm::ArrayRef<BucketItem> items,
+              const runtime::BucketOptions &options);
 
 /// Makes one operator of all that reduce gradients and fall into one bucket, by
 /// what they reduce and the order in which it is ready. A bucket stands
@@ -35,10 +36,11 @@ assignBuckets(llvm::ArrayRef<BucketItem> items, const BucketOptions &options);
 /// element. What has no fixed size stays by itself. Returns how many buckets
 /// there are.
 unsigned bucketReductions(mlir::func::FuncOp function,
-                          const BucketOptions &options);
+                          const runtime::BucketOptions &options);
 
 /// `mlc-bucket`, which does that to the entries of a module.
-std::unique_ptr<mlir::Pass> createBucketPass(const BucketOptions &buckets);
+std::unique_ptr<mlir::Pass>
+createBucketPass(const runtime::BucketOptions &buckets);
 
 } // namespace mlc
 

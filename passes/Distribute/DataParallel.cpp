@@ -18,6 +18,11 @@ using llvm::StringRef;
 
 namespace mlc {
 
+using runtime::ZeroStage;
+
+// What the dialect takes without dist.gather_window is what plans have.
+static_assert(dist::kGatherWindow == runtime::defaultGatherWindow);
+
 std::optional<unsigned> findSplitDim(RankedTensorType type, int64_t ranks) {
   std::optional<unsigned> best;
   // The largest part times the number of ranks, over the extent.
@@ -63,7 +68,7 @@ private:
 
 dist::ShardingAttr Distribution::splitAlong(unsigned dim, size_t rank) {
   dist::ShardingAttr::Axes dims(rank);
-  dims[dim] = {kDataAxis};
+  dims[dim] = {runtime::kDataAxis};
   return dist::ShardingAttr::get(b.getContext(), dims);
 }
 
@@ -72,7 +77,7 @@ dist::ShardingAttr Distribution::termOfSum(size_t rank) {
   auto whole = dist::ShardingAttr::getReplicated(b.getContext(), rank);
   return dist::ShardingAttr::get(
       b.getContext(), whole.getDims(),
-      dist::Partial{b.getStringAttr(kDataAxis), Reduction::Sum});
+      dist::Partial{b.getStringAttr(runtime::kDataAxis), Reduction::Sum});
 }
 
 dist::ShardingAttr Distribution::shardingOf(StringRef state,
@@ -207,7 +212,7 @@ LogicalResult Distribution::run() {
     return failure();
   module->setAttr(dist::kMeshAttr,
                   b.getArrayAttr(dist::AxisAttr::get(
-                      b.getContext(), kDataAxis,
+                      b.getContext(), runtime::kDataAxis,
                       IntExpr::constant(b.getContext(), options.ranks))));
   for (auto entry : module.getOps<func::FuncOp>())
     if (entry.isPublic() && failed(distribute(entry)))
@@ -249,7 +254,7 @@ struct DistributeTrainingPass
 } // namespace
 
 std::unique_ptr<Pass>
-createDistributeTrainingPass(const DataParallelPlan &plan) {
+createDistributeTrainingPass(const runtime::TrainingPlan &plan) {
   DistributeTrainingPassOptions options;
   options.ranks = plan.ranks;
   options.zero = unsigned(plan.zero);

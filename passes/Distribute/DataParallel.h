@@ -11,13 +11,13 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/Pass/Pass.h"
-#include "passes/Distribute/DistributePlan.h"
+#include "runtime/plan/Plan.h"
 
 namespace mlc {
 
 struct DataParallelOptions {
   int64_t ranks = 1;
-  ZeroStage zero = ZeroStage::None;
+  runtime::ZeroStage zero = runtime::ZeroStage::None;
   /// What is returned and no state, the loss, is each rank's term of a sum that
   /// a server makes.
   bool returnsTerms = false;
@@ -43,7 +43,7 @@ mlir::LogicalResult distributeTraining(mlir::ModuleOp module,
 
 /// `mlc-distribute-training`, which does that.
 std::unique_ptr<mlir::Pass>
-createDistributeTrainingPass(const DataParallelPlan &plan);
+createDistributeTrainingPass(const runtime::TrainingPlan &plan);
 
 } // namespace mlc
 

@@ -1,6 +1,7 @@
 //===- Shard.cpp - A mesh, and shardings by name --------------------------===//
 
 #include "passes/Distribute/Shard.h"
+#include "dialects/Dist/Dist.h"
 #include "dialects/Interfaces/CompileTime.h"
 #include "dialects/Interfaces/States.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -19,7 +20,7 @@ namespace {
 /// Writes the shardings of a plan to a function.
 class Sharder {
 public:
-  Sharder(func::FuncOp main, const DistributePlan &plan)
+  Sharder(func::FuncOp main, const runtime::Plan &plan)
       : main(main), plan(plan), b(main.getContext()) {}
 
   LogicalResult run() {
@@ -35,7 +36,8 @@ public:
 private:
   /// Sets `attr` where something is said of a tensor of this name.
   LogicalResult find(StringAttr name, Type type, dist::ShardingAttr &attr) {
-    const TensorSharding *sharding = name ? plan.find(name) : nullptr;
+    const runtime::TensorSharding *sharding =
+        name ? plan.find(name.getValue()) : nullptr;
     if (!sharding)
       return success();
     size_t rank = cast<RankedTensorType>(type).getRank();
@@ -80,21 +82,21 @@ private:
   }
 
   func::FuncOp main;
-  const DistributePlan &plan;
+  const runtime::Plan &plan;
   Builder b;
 };
 
 } // namespace
 
-LogicalResult shardByName(ModuleOp module, const DistributePlan &plan) {
+LogicalResult shardByName(ModuleOp module, const runtime::Plan &plan) {
   auto main = module.lookupSymbol<func::FuncOp>("main");
   if (!main)
     return module.emitError("has no function @main to be split over ranks");
   MLIRContext *context = module.getContext();
   SmallVector<Attribute> axes;
-  for (const MeshAxis &axis : plan.mesh)
+  for (const runtime::MeshAxis &axis : plan.mesh)
     axes.push_back(dist::AxisAttr::get(context, axis.name,
-                                       IntExpr::constant(context, axis.ranks)));
+                                       IntExpr::constant(context, axis.size)));
   module->setAttr(dist::kMeshAttr, ArrayAttr::get(context, axes));
   return Sharder(main, plan).run();
 }
@@ -113,7 +115,7 @@ struct ShardPass : impl::ShardPassBase<ShardPass> {
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    DistributePlan plan;
+    runtime::Plan plan;
     if (failed(requireForm(*this, module, Form::Graph)) ||
         failed(readMesh(module, plan)) || failed(readShardings(module, plan)) ||
         failed(shardByName(module, plan)))
@@ -121,34 +123,30 @@ struct ShardPass : impl::ShardPassBase<ShardPass> {
   }
 
 private:
-  LogicalResult readMesh(ModuleOp module, DistributePlan &plan) {
+  LogicalResult readMesh(ModuleOp module, runtime::Plan &plan) {
     for (StringRef text : mesh) {
       auto [name, size] = text.split('=');
       int64_t ranks;
       if (name.empty() || size.getAsInteger(10, ranks) || ranks < 1)
         return module.emitError()
                << "the axis '" << text << "' of a mesh is not AXIS=N, N >= 1";
-      plan.mesh.push_back({name.str(), ranks});
+      if (auto status = plan.addAxis(name, ranks); !status.ok())
+        return module.emitError() << "the mesh " << status.message;
     }
     return success();
   }
 
-  LogicalResult readShardings(ModuleOp module, DistributePlan &plan) {
+  LogicalResult readShardings(ModuleOp module, runtime::Plan &plan) {
     for (StringRef text : shardings) {
       // Names of tensors may hold any character, `=` too.
       auto [pattern, list] = text.rsplit('=');
       if (pattern.size() == text.size() || list.empty())
         return module.emitError()
                << "the sharding '" << text << "' is not NAME=AXIS:...";
-      SmallVector<StringRef> dims;
-      list.split(dims, ':');
-      std::string problem;
-      std::optional<TensorSharding> sharding =
-          plan.readSharding(pattern, dims, problem);
-      if (!sharding)
+      auto status = plan.addSharding(pattern, runtime::splitDims(list, ':'));
+      if (!status.ok())
         return module.emitError()
-               << "the sharding '" << text << "': " << problem;
-      plan.shardings.push_back(std::move(*sharding));
+               << "the sharding '" << text << "': " << status.message;
     }
     return success();
   }
@@ -156,17 +154,14 @@ private:
 
 } // namespace
 
-std::unique_ptr<Pass> createShardPass(const DistributePlan &plan) {
+std::unique_ptr<Pass> createShardPass(const runtime::Plan &plan) {
   ShardPassOptions options;
-  for (const MeshAxis &axis : plan.mesh)
-    options.mesh.push_back(axis.name + "=" + std::to_string(axis.ranks));
-  for (const TensorSharding &sharding : plan.shardings) {
-    std::string text = sharding.pattern;
-    char separator = '=';
-    for (const std::vector<std::string> &axes : sharding.axes) {
-      text += separator + (axes.empty() ? "-" : llvm::join(axes, "+"));
-      separator = ':';
-    }
+  for (const runtime::MeshAxis &axis : plan.mesh)
+    options.mesh.push_back(axis.name + "=" + std::to_string(axis.size));
+  for (const runtime::TensorSharding &sharding : plan.shardings) {
+    std::string text = sharding.text();
+    std::replace(text.begin(), text.end(), ',', ':');
+    text = sharding.pattern + "=" + text;
     options.shardings.push_back(text);
   }
   return createShardPass(std::move(options));

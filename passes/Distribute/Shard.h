@@ -5,7 +5,7 @@
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
-#include "passes/Distribute/DistributePlan.h"
+#include "runtime/plan/Plan.h"
 
 namespace mlc {
 
@@ -15,10 +15,10 @@ namespace mlc {
 /// outputs of which nothing is said are whole. An error where a tensor has
 /// fewer dims than are split.
 mlir::LogicalResult shardByName(mlir::ModuleOp module,
-                                const DistributePlan &plan);
+                                const runtime::Plan &plan);
 
 /// `mlc-shard`, which does that.
-std::unique_ptr<mlir::Pass> createShardPass(const DistributePlan &plan);
+std::unique_ptr<mlir::Pass> createShardPass(const runtime::Plan &plan);
 
 } // namespace mlc
 

@@ -7,6 +7,7 @@
 #include "runtime/train/Loop.h"
 
 #include <algorithm>
+#include <limits>
 
 using namespace mlc::runtime;
 using namespace mlc::runtime::api;
@@ -114,10 +115,20 @@ double mlc_learning_rate(int schedule, double rate, uint64_t warmup,
 // Steps
 //===----------------------------------------------------------------------===//
 
+static Status checkRate(double rate) {
+  return rate >= 0 && rate <= std::numeric_limits<double>::max()
+             ? Status::success()
+             : Status::error(MLC_USAGE, "the learning rate is " +
+                                            std::to_string(rate) +
+                                            "; give a number from 0 on");
+}
+
 /// A step on the source's batches, and whether it has come to a number.
 static Status step(Trainer &trainer, BatchSource &source, double rate,
                    double &loss) {
-  Status status = trainer.run(source, rate, loss);
+  Status status = checkRate(rate);
+  if (status.ok())
+    status = trainer.run(source, rate, loss);
   return status.ok() ? trainer.check(loss, source, /*resumes=*/false) : status;
 }
 
@@ -211,6 +222,9 @@ mlc_status mlc_trainer_step_samples(mlc_trainer *trainer,
     return nullArgument();
   return guarded([&] {
     Trainer &impl = *trainer->impl;
+    Status status = samples->impl.checkFor(impl.training());
+    if (!status.ok())
+      return status;
     SampleOrder source(samples->impl, impl.samplePart(), seed,
                        impl.training().labels);
     return step(impl, source, rate, *loss);
@@ -224,9 +238,19 @@ mlc_status mlc_trainer_evaluate_samples(mlc_trainer *trainer,
     return nullArgument();
   return guarded([&] {
     Trainer &impl = *trainer->impl;
+    Status status = samples->impl.checkFor(impl.training());
+    if (!status.ok())
+      return status;
     SampleOrder source(samples->impl, impl.samplePart(), /*seed=*/0,
                        impl.training().labels);
-    return impl.evaluate(source, source.batches(), *loss);
+    bool counts = !impl.training().labels;
+    for (int64_t i = 0; i < source.batches() && !counts; ++i)
+      counts = source.countLabels(i) > 0;
+    return counts ? impl.evaluate(source, source.batches(), *loss)
+                  : Status::error(MLC_USAGE,
+                                  "there is nothing to evaluate: all labels of "
+                                  "the samples are negative, which do not "
+                                  "count");
   });
 }
 
@@ -309,6 +333,30 @@ static std::string settings(const Trainer &trainer, const mlc_samples *samples,
                             seed);
 }
 
+/// What this rank has come to, when all have come to something: an error where
+/// another rank has one, or is at another step.
+static Status together(const Group &group, Status own, int64_t step) {
+  std::vector<int64_t> all;
+  if (group.size() == 1)
+    return own;
+  Status status = group.gather({own.ok(), own.ok() ? step : 0}, all);
+  if (!own.ok() || !status.ok())
+    return own.ok() ? status : own;
+  for (int r = 0; r < group.size(); ++r) {
+    if (!all[2 * r])
+      return Status::error(MLC_USAGE, "rank " + std::to_string(r) +
+                                          " has failed, and says why");
+    if (all[2 * r + 1] != step)
+      return Status::error(
+          MLC_USAGE,
+          "the checkpoint is of step " + std::to_string(step) +
+              " here, and of " + std::to_string(all[2 * r + 1]) + " on rank " +
+              std::to_string(r) +
+              "; give all ranks the same, on a disk that they share");
+  }
+  return status;
+}
+
 mlc_status mlc_trainer_save(mlc_trainer *trainer, const mlc_samples *samples,
                             uint64_t seed, const char *path) {
   if (!trainer || !path)
@@ -320,8 +368,9 @@ mlc_status mlc_trainer_save(mlc_trainer *trainer, const mlc_samples *samples,
     if (status.ok())
       status = impl.checkFinite(now);
     now.settings = settings(impl, samples, seed);
-    return status.ok() && impl.group().isFirst() ? writeCheckpoint(path, now)
-                                                 : status;
+    if (status.ok() && impl.group().isFirst())
+      status = writeCheckpoint(path, now);
+    return together(impl.group(), std::move(status), now.step);
   });
 }
 
@@ -333,7 +382,9 @@ mlc_status mlc_trainer_load(mlc_trainer *trainer, const mlc_samples *samples,
     Trainer &impl = *trainer->impl;
     Checkpoint state = impl.outline();
     state.settings = settings(impl, samples, seed);
-    Status status = readCheckpoint(path, Spelling::Keywords, state);
+    Status status =
+        together(impl.group(), readCheckpoint(path, Spelling::Keywords, state),
+                 state.step);
     return status.ok() ? impl.restore(state) : status;
   });
 }

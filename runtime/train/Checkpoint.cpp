@@ -109,8 +109,11 @@ Status Reader::readStep(int64_t &step) const {
   if (array.type != DType::I64 || array.bytes != 8)
     return bad("is no checkpoint: 'step' is no number");
   std::memcpy(&step, array.data.data(), sizeof(step));
-  return step < 0 ? bad("is no checkpoint: 'step' is negative")
-                  : Status::success();
+  // So that batches and samples of all steps can be counted.
+  constexpr int64_t mostSteps = int64_t(1) << 40;
+  return step < 0 || step > mostSteps
+             ? bad("is no checkpoint: 'step' is negative, or more than 2^40")
+             : Status::success();
 }
 
 /// An error that names the first lines that the other has not.
@@ -129,10 +132,15 @@ Status Reader::readSettings(const std::string &wanted) const {
   std::string what = had.empty()   ? "without " + has
                      : has.empty() ? "with " + had
                                    : "with " + had + ", not " + has;
-  return Status::error(MLC_USAGE, path + ": was made " + printable(what) +
-                                      "; go on as it was, or begin anew "
-                                      "without " +
-                                      option(spelling, "resume"));
+  // A command line has its samples anyway.
+  const bool isSamples =
+      spelling == Spelling::Keywords && had.rfind("data ", 0) == 0;
+  return Status::error(
+      MLC_USAGE,
+      path + ": was made " + printable(what) +
+          (isSamples ? "; give load() the samples that it was made with"
+                     : "; go on as it was, or begin anew without " +
+                           option(spelling, "resume")));
 }
 
 /// All weights that the file has are trained.

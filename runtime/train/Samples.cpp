@@ -61,6 +61,27 @@ static Status checkArray(const HostTensor &tensor, const std::string &path,
       ", of which the first dim is the sample");
 }
 
+/// What of a training samples were checked against.
+static std::string whatItTakes(const Training &training) {
+  std::string text = "batches of " + std::to_string(training.batch) + ": ";
+  text += join(training.samples, ", ", [](const SamplePort &port) {
+    return "'" + printable(port.name) + "' " + printable(typeText(port));
+  });
+  if (training.labels)
+    text += ", of " + std::to_string(training.classes) + " classes in '" +
+            printable(training.samples[*training.labels].name) + "'";
+  return text + (training.takesNaN ? ", NaN too" : "");
+}
+
+Status Samples::checkFor(const Training &training) const {
+  const std::string takes = whatItTakes(training);
+  if (takes == takenBy)
+    return Status::success();
+  return usage(where("the samples were read for " + takenBy +
+                     "; this trainer takes " + takes +
+                     "; read them for this one"));
+}
+
 std::string Samples::where(const std::string &text) const {
   return path.empty() ? text : path + ": " + text;
 }
@@ -102,9 +123,12 @@ Status Samples::add(const NpzFile &file, const SamplePort &port,
 }
 
 Status Samples::finish(const Training &training) {
+  takenBy = whatItTakes(training);
   if (count < batchSize)
-    return usage(where("has " + std::to_string(count) +
-                       " samples, and a batch " + std::to_string(batchSize)));
+    return usage(where((path.empty() ? "there are " : "has ") +
+                       std::to_string(count) + " samples, and a batch takes " +
+                       std::to_string(batchSize) +
+                       "; give more samples, or a smaller batch"));
   Blake3 hash;
   for (const HostTensor &array : arrays)
     hash.update(array.data.get(), array.bytes);

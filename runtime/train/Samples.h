@@ -37,6 +37,9 @@ public:
   /// As messages have it: "'x'", behind the file's name if there is one.
   std::string describe(size_t i) const;
   size_t numArrays() const { return arrays.size(); }
+  /// An error unless batches of them are what `training` takes: they were
+  /// checked for one that takes the same.
+  Status checkFor(const Training &training) const;
 
 private:
   Status add(const NpzFile &file, const SamplePort &port, Spelling spelling);
@@ -48,6 +51,8 @@ private:
   std::vector<std::string> names;
   int64_t count = 0, batchSize = 0;
   std::string path, digest;
+  /// Of the training that they were read for, see checkFor.
+  std::string takenBy;
 };
 
 /// An error where a batch has no samples, or nobody says how many.

@@ -323,9 +323,9 @@ def test_every_flag_is_an_argument(tools):
 
 
 def test_a_program_for_ranks_of_a_mesh():
-    model = mlc.compile(DENSE, dims={"n": 6}, mesh={"data": 2, "fsdp": 2}, shard={"x": "data+fsdp"}, algorithm="ring", fp="strict",
+    model = mlc.compile(DENSE, dims={"n": 8}, mesh={"data": 2, "fsdp": 2}, shard={"x": "data+fsdp"}, algorithm="ring", fp="strict",
                         precision="ieee", checked=True, memory_budget="1MiB")
-    assert model.mesh == {"data": 2, "fsdp": 2} and len(model.part("x", f32(6, 6), 3)) == 1
+    assert model.mesh == {"data": 2, "fsdp": 2} and len(model.part("x", f32(8, 6), 3)) == 2
     flags = model.manifest["flags"]
     for flag in ("--mesh=data=2,fsdp=2", "--shard=x=data+fsdp", "--algorithm=ring", "--fp=strict", "--precision=ieee", "--checked",
                  "--memory-budget=1MiB"):

@@ -1,16 +1,20 @@
 """mlc.Trainer: the command line's training bit for bit, batches of the caller's, what ends it, what it refuses."""
 
+import copy
+import ctypes
 import functools
 import os
 import pathlib
 import subprocess
 import sys
+import threading
 
 import mlc
 import numpy as np
 import onnx
 import onnxruntime
 import pytest
+from mlc import _library
 from onnx import TensorProto, helper, numpy_helper
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -283,3 +287,155 @@ def test_other_settings_are_refused(folder):
     mine.fit(batches(), steps=3, checkpoint=folder / "c.npz")
     with pytest.raises(mlc.UsageError, match="was made with beta1 0.8, not beta1 0.9"):
         trainer(optimizer="adam").load(folder / "c.npz")
+
+
+def test_a_checkpoint_is_of_its_samples(folder):
+    mine = trainer()
+    mine.fit(DATA, steps=3, checkpoint=folder / "c.npz")
+    with pytest.raises(mlc.UsageError, match=r"not data of the caller's; give load\(\) the samples that it was made with"):
+        trainer().load(folder / "c.npz")
+    again = trainer()
+    again.load(folder / "c.npz", DATA)
+    assert again.steps == 3
+
+
+def test_samples_are_of_trainers_that_take_the_same():
+    mine, samples = trainer(), trainer().samples(DATA)
+    mine.step_samples(samples)  # of another, which takes the same
+    wide = mlc.Trainer(MODEL, loss="cross-entropy", batch=20, learning_rate=0.01)
+    for use in (wide.step_samples, wide.evaluate, lambda s: wide.fit(s, steps=1)):
+        with pytest.raises(mlc.UsageError, match="the samples were read for .*; read them for this one"):
+            use(samples)
+    # Below Python, too.
+    loss = ctypes.c_double()
+    with pytest.raises(mlc.UsageError, match="read for batches of 12: 'x' .* this trainer takes batches of 20"):
+        _library.call("mlc_trainer_step_samples", wide._handle, samples._handle, 0, 0.1, ctypes.byref(loss))
+    with pytest.raises(mlc.UsageError, match="read for batches of 12"):
+        _library.call("mlc_trainer_evaluate_samples", wide._handle, samples._handle, ctypes.byref(loss))
+    with pytest.raises(TypeError, match="samples cannot be copied"):
+        copy.copy(samples)
+
+
+def test_steps_beyond_all_bounds_are_refused(folder):
+    mine = trainer()
+    mine.step(batches()[0])
+    mine.save(folder / "c.npz")
+    for step in (2**63 - 1, 2**62 + 5, 2**40 + 1, -1):
+        arrays = dict(np.load(folder / "c.npz"))
+        np.savez(folder / "forged.npz", **{**arrays, "step": np.int64(step)})
+        with pytest.raises(mlc.BadFileError, match="'step' is negative, or more than 2"):
+            trainer().load(folder / "forged.npz")
+
+
+def test_an_interrupted_evaluation_keeps_the_step(folder):
+    """Evaluations come before checkpoints of the same step."""
+    class Interrupted(list):
+        times = 0
+
+        def __iter__(self):
+            self.times += 1
+            if self.times == 2:
+                raise KeyboardInterrupt
+            return super().__iter__()
+    mine = trainer()
+    with pytest.raises(KeyboardInterrupt):
+        mine.fit(DATA, steps=30, evaluate=Interrupted(batches()), evaluate_every=10, checkpoint=folder / "c.npz", checkpoint_every=10)
+    assert mine.steps == 20 and np.load(folder / "c.npz")["step"] == 20
+
+
+def test_the_best_is_never_replaced_by_a_worse_one(folder):
+    kept = {"evaluate": DATA, "evaluate_every": 5, "checkpoint": folder / "c.npz", "checkpoint_every": 5, "best": folder / "b.npz"}
+    first = trainer(learning_rate=0.1)
+    before = min(now.held_out_loss for now in first.fit(DATA, steps=20, **kept) if now.held_out_loss is not None)
+    worse = trainer(learning_rate=50.0)
+    after = worse.fit(DATA, steps=25, resume=True, **kept)
+    assert after[-1].held_out_loss > before
+    judge = trainer()
+    judge.load(folder / "b.npz", DATA)
+    assert judge.steps <= 20 and judge.evaluate(DATA) == pytest.approx(before)
+
+
+def test_a_loss_that_is_none_is_not_the_best(folder, monkeypatch):
+    mine, losses = trainer(), iter([float("nan"), 2.0, 3.0])
+    monkeypatch.setattr(mlc.Trainer, "evaluate", lambda self, data: next(losses))
+    mine.fit(DATA, steps=3, evaluate=DATA, evaluate_every=1, best=folder / "b.npz")
+    assert np.load(folder / "b.npz")["step"] == 2
+
+
+def test_rates_are_numbers_and_are_asked_for_once():
+    asked = []
+    mine = trainer(learning_rate=lambda step: asked.append(step) or 0.1)
+    mine.fit(DATA, steps=4)
+    assert asked == [0, 1, 2, 3]
+    for bad in (float("nan"), float("inf"), -1.0):
+        with pytest.raises(mlc.UsageError, match="the function gives .* for step 0"):
+            trainer(learning_rate=lambda step: bad).step(batches()[0])
+        loss, of_c = ctypes.c_double(), trainer()
+        tensors, _keep = of_c._tensors(batches()[0], "the batch")
+        with pytest.raises(mlc.UsageError, match="the learning rate is"):
+            _library.call("mlc_trainer_step", of_c._handle, tensors, bad, ctypes.byref(loss))
+    assert trainer(learning_rate=np.float32(0.1)).step(batches()[0]) > 0
+    # A schedule is of `fit`: steps behind it learn, too.
+    mine = trainer(learning_rate=0.1, schedule="linear")
+    mine.fit(DATA, steps=np.int64(5))
+    assert mine.step(batches()[0]) != mine.step(batches()[0])
+
+
+def test_what_fit_refuses_before_it_trains(folder):
+    mine = trainer()
+    no_label = {**DATA, "target": np.full(60, -1)}
+    for arguments, message in [
+            ({"checkpoint": folder / "none/c.npz"}, "checkpoint: there is no folder"),
+            ({"checkpoint": ""}, "checkpoint: '' names no file"),
+            ({"best": folder / "none/b.npz", "evaluate": DATA}, "best: there is no folder"),
+            ({"evaluate": iter(batches())}, "evaluate: an iterator can be read once"),
+            ({"callbacks": [3]}, "callbacks: expected functions, not 3"),
+            ({"seed": 2**64}, "seed: expected a whole number below"),
+            ({"evaluate": no_label, "evaluate_every": 1}, "all labels of the samples are negative")]:
+        with pytest.raises(mlc.UsageError, match=message):
+            mine.fit(DATA, steps=1, **arguments)
+    assert mine.steps == 1  # of the last one, whose labels are counted when they are evaluated
+    with pytest.raises(mlc.UsageError, match="there are 5 samples, and a batch takes 12; give more samples"):
+        mine.samples({name: value[:5] for name, value in DATA.items()})
+    with pytest.raises(mlc.UsageError, match="expected a dict of arrays"):
+        mine.load_state_dict([1, 2])
+    model = artifact()
+    for name, value in {"loss": "mse", "optimizer": "adam", "target": "cpu", "dims": {"n": 3}, "rules": ["a.mlir"], "rewrites": False,
+                        "timings": "t.json", "plan": {}}.items():
+        with pytest.raises(mlc.UsageError, match=f"{name}: an artifact has its loss"):
+            mlc.Trainer(model, learning_rate=0.1, **{name: value})
+
+
+def test_other_threads_are_told_of_the_trainer():
+    mine, errors = trainer(), []
+    with mine._turn:
+        thread = threading.Thread(target=lambda: errors.append(pytest.raises(mlc.UsageError, mine.step, batches()[0])))
+        thread.start()
+        thread.join()
+    assert "another thread is using the trainer; make one for each thread with mlc.Trainer()" in str(errors[0].value)
+
+
+def test_ranks_save_together(folder):
+    """No rank goes on before the file is there."""
+    ranks, failures, steps = mlc.Ranks.threads(2), [], []
+
+    def work(own):
+        try:
+            mine = mlc.Trainer(MODEL, **LOSS, zero=3, ranks=own, learning_rate=0.01)
+            for _ in range(3):
+                mine.step(batches()[0])
+                mine.save(folder / "r.npz")
+                mine.load(folder / "r.npz")
+            steps.append(mine.steps)
+            with pytest.raises(mlc.Error, match="there/r.npz|rank 0 has failed"):
+                mine.save(folder / "not/there/r.npz")
+            del mine
+            own.finish()
+        except BaseException as failure:
+            failures.append(failure)
+    threads = [threading.Thread(target=work, args=(own,)) for own in ranks]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures and steps == [3, 3]

@@ -6,8 +6,8 @@ import subprocess
 
 import pytest
 
-# What a tool may include, and which: options and plans, forward derivatives, ranks by the evaluator.
-OPTIONS = {"passes/Differentiate/TrainingOptions.h", "passes/Distribute/DistributePlan.h"}
+# What a tool may include, and which: options, forward derivatives, ranks by the evaluator.
+OPTIONS = {"passes/Differentiate/TrainingOptions.h"}
 OWN = {("tools/mlc-verify/mlc-verify.cpp", "passes/Differentiate/Forward.h"),
        ("tools/mlc-eval/mlc-eval.cpp", "passes/Distribute/RunRanks.h")}
 COMPOSES = re.compile(r"\b(?:Op)?PassManager\b|\badd(?:Nested)?Pass(?:es)?\s*[<(]|\badd[A-Z]\w*Passes\s*\(|\bcreate\w+Pass\s*\(")
@@ -40,7 +40,7 @@ def test_tools_compose_no_passes(sources):
 def test_what_is_looked_for_is_found():
     assert strangers("tools/mlc/A.cpp", '#include "passes/Distribute/Partition.h"\n') == ["passes/Distribute/Partition.h"]
     assert strangers("tools/mlc/A.cpp", '#include "passes/Differentiate/Forward.h"\n')
-    assert not strangers("tools/mlc/A.cpp", '#include "passes/Distribute/DistributePlan.h"\n')
+    assert not strangers("tools/mlc/A.cpp", '#include "passes/Differentiate/TrainingOptions.h"\n')
     for text in ("mlir::PassManager passes(context);", "pm.addPass(make());", "pm.addNestedPass<FuncOp>(make());",
                  "addDistributePasses(pm, plan);", "createPartitionPass()"):
         assert compositions(text), text

@@ -72,6 +72,7 @@ public:
     };
     list(usedShipped, "proved when mlc was built");
     list(usedOwn, "of your files, proved just now");
+    list(usedOneWay, "proved in one direction, where their before is defined");
     lines.push_back(describeProver());
     lines.push_back(describeFloats(least));
     lines.push_back("import of both files and constant folding by mlc");
@@ -79,6 +80,7 @@ public:
   }
 
   FloatClass leastExact() const { return least; }
+  bool isTwoWay() const { return usedOneWay.empty(); }
 
 private:
   /// Nobody vouches for a rule of the user's: it is proved here, whatever its
@@ -89,6 +91,8 @@ private:
         return llvm::createStringError("the shipped rule is not proved");
       least = std::max(least, rule.proved->floatClass);
       usedShipped.insert(rule.getName().str());
+      if (!rule.proved->isTwoWay)
+        usedOneWay.insert(rule.getName().str());
       return Error::success();
     }
     auto [it, inserted] = verdicts.try_emplace(rule.hash);
@@ -104,6 +108,8 @@ private:
     rule.proved = RuleProof{verdict.floatClass, verdict.isTwoWay};
     least = std::max(least, verdict.floatClass);
     usedOwn.insert(rule.getName().str());
+    if (!verdict.isTwoWay)
+      usedOneWay.insert(rule.getName().str());
     return Error::success();
   }
 
@@ -113,7 +119,7 @@ private:
   size_t numShipped = 0;
   llvm::StringMap<size_t> byName;
   llvm::StringMap<Verdict> verdicts; // by hash
-  std::set<std::string> usedShipped, usedOwn;
+  std::set<std::string> usedShipped, usedOwn, usedOneWay;
   FloatClass least = FloatClass::BitExact;
 };
 
@@ -237,6 +243,7 @@ private:
     }
     report.restsOn = rules.restsOn();
     report.floatClass = rules.leastExact();
+    report.isTwoWay = rules.isTwoWay();
     return true;
   }
 

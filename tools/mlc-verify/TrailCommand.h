@@ -29,6 +29,9 @@ struct TrailReport {
   std::vector<std::string> restsOn;
   /// Of the least exact rule that was used.
   FloatClass floatClass = FloatClass::BitExact;
+  /// Whether all rules that were used are proved in both directions; else the
+  /// result may have values where the model is not defined.
+  bool isTwoWay = true;
   size_t steps = 0, operators = 0;
   double seconds = 0;
 };

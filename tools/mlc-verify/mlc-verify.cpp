@@ -451,18 +451,20 @@ static Exit replayTrail(const VerifierOptions &options) {
                               {"steps", report.steps},
                               {"operators", report.operators},
                               {"seconds", report.seconds}};
-    if (isReplayed)
+    if (isReplayed) {
+      object["two_way"] = report.isTwoWay;
       object["rests_on"] = asArray(report.restsOn);
-    else
+    } else {
       object["reason"] = report.reason;
+    }
     llvm::outs() << llvm::formatv("{0:2}", llvm::json::Value(std::move(object)))
                  << '\n';
   } else if (isReplayed) {
-    llvm::outs() << llvm::formatv("replayed: {0} steps prove the {1} operators "
-                                  "of {2} equal to {3} ({4:f2} s)\n",
-                                  report.steps, report.operators,
-                                  question.result, question.model,
-                                  report.seconds);
+    llvm::outs() << llvm::formatv(
+        "replayed: {0} steps prove the {1} operators of {2} equal to {3}{4} "
+        "({5:f2} s)\n",
+        report.steps, report.operators, question.result, question.model,
+        report.isTwoWay ? "" : " wherever that is defined", report.seconds);
     printRestsOn(report.restsOn);
   }
   return isReplayed ? checkClass(report.floatClass) : report.answer;

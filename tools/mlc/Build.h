@@ -74,7 +74,7 @@ public:
   void train(const DifferentiateOptions &options) {
     compileOptions.training = options;
   }
-  void split(const DistributePlan &plan) { compileOptions.plan = plan; }
+  void split(const runtime::Plan &plan) { compileOptions.plan = plan; }
   /// Compiles it; called once.
   llvm::Expected<std::unique_ptr<CompiledModel>> compile();
   /// Compiles it to an artifact in memory; called once.

@@ -146,6 +146,12 @@ llvm::Expected<std::unique_ptr<Compilation>> CompileCommand::import() {
 }
 
 llvm::Error CompileCommand::run() {
+  if (llvm::Error error = mesh.check())
+    return error;
+  if (mesh.prints()) {
+    llvm::outs() << mesh.plan().text();
+    return llvm::Error::success();
+  }
   if (!emit.empty() && emit != "cuda")
     return fail(Exit::Usage,
                 "--emit=" + emit + ": no such language; there is cuda");
@@ -165,8 +171,6 @@ llvm::Error CompileCommand::run() {
   if (output.empty() && !compileTo.isGiven())
     return fail(Exit::Usage, "no output; give -o FILE.mlca");
   if (llvm::Error error = explain.check())
-    return error;
-  if (llvm::Error error = mesh.check())
     return error;
   auto bytes = budget.bytes();
   if (!bytes)

@@ -10,29 +10,9 @@ using namespace mlc::cli;
 namespace cl = llvm::cl;
 namespace transport = mlc::runtime::transport;
 
-std::string Distribution::describe() const {
-  return ranks > 1 && statistics == BatchStatistics::Local
-             ? "batch statistics of each of " + std::to_string(ranks) +
-                   " ranks\n"
-             : "";
-}
-
-std::string Distribution::all() const {
-  return fmt::format(
-      "{} {} {} {} {} {} {} {} {} {}\n", ranks, static_cast<int>(zero),
-      algorithm, static_cast<int>(statistics), static_cast<int>(buckets.rule),
-      buckets.firstBytes, buckets.bytes, gatherWindow, hasServer, staleness);
-}
-
-DistributePlan Distribution::plan() const {
-  DistributePlan plan;
-  plan.training = {ranks, zero, buckets, gatherWindow, hasServer};
-  plan.algorithm = algorithm;
-  return plan;
-}
-
 DistributionFlags::DistributionFlags(cl::SubCommand &sub)
-    : engine("engine", cl::value_desc("name"),
+    : planFlag(sub, /*trains=*/true),
+      engine("engine", cl::value_desc("name"),
              cl::desc("How ranks exchange tensors: inproc (threads of this "
                       "process), mpi, gloo, nccl, or the path of an engine "
                       "(mpi under mpirun and Slurm, gloo under mlc launch and "
@@ -65,22 +45,23 @@ DistributionFlags::DistributionFlags(cl::SubCommand &sub)
                          "ahead of the slowest (0: all work in step)"),
                 cl::sub(sub)),
       statistics(
-          "batch-statistics", cl::init(BatchStatistics::Global),
+          "batch-statistics", cl::init(runtime::BatchStatistics::Global),
           cl::value_desc("whose"),
           cl::desc("What BatchNormalization in training form takes mean and "
                    "variance of (global):"),
-          cl::values(clEnumValN(BatchStatistics::Global, "global",
+          cl::values(clEnumValN(runtime::BatchStatistics::Global, "global",
                                 "the batch of all ranks"),
-                     clEnumValN(BatchStatistics::Local, "local",
+                     clEnumValN(runtime::BatchStatistics::Local, "local",
                                 "each rank's samples; the running ones are "
                                 "those of rank 0")),
           cl::sub(sub)),
-      fusion("fusion", cl::init(BucketRule::DDP), cl::value_desc("rule"),
+      fusion("fusion", cl::init(runtime::BucketRule::DDP),
+             cl::value_desc("rule"),
              cl::desc("How gradients that are summed together are chosen "
                       "(ddp):"),
-             cl::values(clEnumValN(BucketRule::DDP, "ddp",
+             cl::values(clEnumValN(runtime::BucketRule::DDP, "ddp",
                                    "as PyTorch's DistributedDataParallel"),
-                        clEnumValN(BucketRule::Horovod, "horovod",
+                        clEnumValN(runtime::BucketRule::Horovod, "horovod",
                                    "as Horovod's fusion buffer")),
              cl::sub(sub)),
       bucketBytes("bucket-bytes", cl::init(0), cl::value_desc("bytes"),
@@ -92,7 +73,7 @@ DistributionFlags::DistributionFlags(cl::SubCommand &sub)
                        cl::desc("... the first ones (1048576, or "
                                 "--bucket-bytes)"),
                        cl::sub(sub)),
-      gatherWindow("gather-window", cl::init(dist::kGatherWindow),
+      gatherWindow("gather-window", cl::init(runtime::defaultGatherWindow),
                    cl::value_desc("bytes"),
                    cl::desc("With --zero=3: so many bytes of weights are "
                             "gathered before anybody reads them, or one "
@@ -162,7 +143,7 @@ llvm::Error DistributionFlags::refuseBesideServer() const {
 
 /// Those of options that are not of one rank.
 llvm::Error DistributionFlags::checkNames(bool &hasServer) const {
-  if (zero > unsigned(ZeroStage::Weights))
+  if (zero > unsigned(runtime::ZeroStage::Weights))
     return fail(Exit::Usage, "--zero=" + llvm::Twine(zero) +
                                  " is no stage; give 0, 1, 2 or 3");
   transport::Algorithm known;
@@ -174,7 +155,8 @@ llvm::Error DistributionFlags::checkNames(bool &hasServer) const {
     return fail(Exit::Usage, "--staleness is of --algorithm=server");
   if (gatherWindow < 0)
     return fail(Exit::Usage, "--gather-window counts bytes, from 0 on");
-  if (gatherWindow.getNumOccurrences() && zero < unsigned(ZeroStage::Gradients))
+  if (gatherWindow.getNumOccurrences() &&
+      zero < unsigned(runtime::ZeroStage::Gradients))
     return fail(Exit::Usage, "--gather-window is of --zero=2 and 3");
   if (bucketBytes < 0 || firstBucketBytes < 0)
     return fail(Exit::Usage,
@@ -182,8 +164,41 @@ llvm::Error DistributionFlags::checkNames(bool &hasServer) const {
   return llvm::Error::success();
 }
 
-llvm::Expected<Distribution>
-DistributionFlags::distribution(int64_t ranks) const {
+llvm::Expected<runtime::Plan> DistributionFlags::readPlan() const {
+  return planFlag.read({&zero, &algorithm, &staleness, &statistics, &fusion,
+                        &bucketBytes, &firstBucketBytes, &gatherWindow});
+}
+
+llvm::Expected<int64_t> DistributionFlags::givenRanks() const {
+  if (ranks.getNumOccurrences() || !planFlag.isGiven())
+    return std::max(1u, ranks.getValue());
+  auto plan = readPlan();
+  if (!plan)
+    return plan.takeError();
+  return plan->training->countRanks();
+}
+
+llvm::Expected<runtime::Plan> DistributionFlags::givenPlan() const {
+  auto ranks = givenRanks();
+  return ranks ? plan(*ranks) : ranks.takeError();
+}
+
+llvm::Expected<runtime::Plan> DistributionFlags::plan(int64_t ranks) const {
+  if (planFlag.isGiven()) {
+    auto plan = readPlan();
+    if (!plan)
+      return plan.takeError();
+    const int64_t needed = plan->training->countRanks();
+    if (needed != ranks)
+      return fail(Exit::Usage,
+                  fmt::format("{}: the plan is of {} ranks, and there {} {}; "
+                              "start it with mlc launch -n {}, or give "
+                              "--ranks={}",
+                              planFlag.getFile(), needed,
+                              ranks == 1 ? "is" : "are", ranks, needed,
+                              needed));
+    return plan;
+  }
   bool hasServer = false;
   if (ranks == 1)
     if (llvm::Error error = refuseAlone())
@@ -193,19 +208,22 @@ DistributionFlags::distribution(int64_t ranks) const {
   if (hasServer)
     if (llvm::Error error = refuseBesideServer())
       return error;
-  Distribution distribution;
-  distribution.ranks = ranks - hasServer;
-  distribution.zero = ZeroStage(unsigned(zero));
-  distribution.algorithm = algorithm;
-  distribution.statistics = statistics;
-  distribution.buckets = BucketOptions::of(fusion);
-  distribution.gatherWindow = gatherWindow;
-  distribution.hasServer = hasServer;
-  distribution.staleness = staleness;
-  BucketOptions &buckets = distribution.buckets;
+  runtime::Plan plan;
+  plan.algorithm = algorithm;
+  runtime::TrainingPlan &training = plan.training.emplace();
+  training.ranks = ranks - hasServer;
+  training.zero = runtime::ZeroStage(unsigned(zero));
+  training.statistics = statistics;
+  training.buckets = runtime::BucketOptions::of(fusion);
+  training.gatherWindow = gatherWindow;
+  training.hasServer = hasServer;
+  training.staleness = staleness;
+  runtime::BucketOptions &buckets = training.buckets;
   if (bucketBytes)
     buckets.bytes = buckets.firstBytes = bucketBytes;
   if (firstBucketBytes)
     buckets.firstBytes = firstBucketBytes;
-  return distribution;
+  if (auto status = plan.check(); !status.ok())
+    return statusFailure(status);
+  return plan;
 }

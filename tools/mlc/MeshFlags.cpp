@@ -2,7 +2,6 @@
 
 #include "tools/mlc/MeshFlags.h"
 #include "onnx-ml.pb.h"
-#include "passes/Base/NamePattern.h"
 #include "runtime/Step.h"
 #include "runtime/Text.h"
 #include "runtime/transport/Schedule.h"
@@ -15,7 +14,8 @@ namespace cl = llvm::cl;
 namespace transport = mlc::runtime::transport;
 
 MeshFlags::MeshFlags(cl::SubCommand &sub)
-    : mesh("mesh", cl::value_desc("axis=N,..."),
+    : planFlag(sub, /*trains=*/false),
+      mesh("mesh", cl::value_desc("axis=N,..."),
            cl::desc("Compile for the ranks of a mesh: its axes and how many "
                     "ranks each has; mlc run starts the program on all of "
                     "them (docs/Partitioning.md)"),
@@ -34,11 +34,8 @@ MeshFlags::MeshFlags(cl::SubCommand &sub)
                 cl::sub(sub)) {}
 
 llvm::Error MeshFlags::readMesh() {
-  llvm::SmallVector<llvm::StringRef> texts;
-  llvm::StringRef(mesh).split(texts, ',');
-  int64_t all = 1;
-  for (llvm::StringRef text : texts) {
-    auto [name, size] = text.split('=');
+  for (std::string_view text : runtime::splitDims(mesh.getValue(), ',')) {
+    auto [name, size] = llvm::StringRef(text).split('=');
     int64_t ranks;
     bool isName = !name.empty() && llvm::all_of(name, [](char c) {
       return llvm::isAlnum(c) || c == '_';
@@ -47,16 +44,8 @@ llvm::Error MeshFlags::readMesh() {
       return fail(Exit::Usage, "--mesh=" + mesh +
                                    ": expected AXIS=N,... with names of "
                                    "letters, digits and _, and N >= 1");
-    constexpr int64_t most = mlc::runtime::maxRanks;
-    if (ranks > most || all * ranks > most)
-      return fail(Exit::Usage, "--mesh=" + mesh + ": has more than " +
-                                   llvm::Twine(most) + " ranks");
-    all *= ranks;
-    if (llvm::any_of(made.mesh,
-                     [n = name](const MeshAxis &a) { return a.name == n; }))
-      return fail(Exit::Usage, "--mesh=" + mesh + ": has two axes '" + name +
-                                   "'; give each another name");
-    made.mesh.push_back({name.str(), ranks});
+    if (auto status = made.addAxis(name, ranks); !status.ok())
+      return fail(Exit::Usage, "--mesh=" + mesh + ": " + status.message);
   }
   return llvm::Error::success();
 }
@@ -64,28 +53,27 @@ llvm::Error MeshFlags::readMesh() {
 llvm::Error MeshFlags::readSharding(llvm::StringRef text) {
   // Names of tensors may hold any character, `=` too.
   auto [pattern, list] = text.rsplit('=');
-  llvm::SmallVector<llvm::StringRef> names;
-  list.split(names, ',');
   if (pattern.empty() || pattern.size() == text.size() || list.empty())
     return fail(Exit::Usage, "--shard=" + text +
                                  ": expected NAME=AXIS,... with an axis or - "
                                  "for each dim");
-  for (const TensorSharding &other : made.shardings)
-    if (other.pattern == pattern)
-      return fail(Exit::Usage, "--shard names '" + runtime::printable(pattern) +
-                                   "' twice; give one, with the axes of all "
-                                   "its dims");
-  std::string problem;
-  std::optional<TensorSharding> sharding =
-      made.readSharding(pattern, names, problem);
-  if (!sharding)
-    return fail(Exit::Usage, "--shard=" + text + ", --mesh=" + mesh + ": " +
-                                 runtime::printable(problem));
-  made.shardings.push_back(std::move(*sharding));
-  return llvm::Error::success();
+  auto status = made.addSharding(pattern, runtime::splitDims(list, ','));
+  return status.ok()
+             ? llvm::Error::success()
+             : fail(Exit::Usage, "--shard=" + text + ", --mesh=" + mesh + ": " +
+                                     status.message);
 }
 
 llvm::Error MeshFlags::check() {
+  if (planFlag.isGiven()) {
+    // `&` of a list is that of its values.
+    const cl::Option *others[] = {&mesh, std::addressof(shards), &algorithm};
+    auto plan = planFlag.read(llvm::ArrayRef(others));
+    if (!plan)
+      return plan.takeError();
+    made = std::move(*plan);
+    return llvm::Error::success();
+  }
   if (!isGiven() && mesh.getNumOccurrences())
     return fail(Exit::Usage, "--mesh= has no axes; give AXIS=N,...");
   if (!isGiven() && (!shards.empty() || algorithm.getNumOccurrences()))
@@ -95,30 +83,17 @@ llvm::Error MeshFlags::check() {
                     "--mesh=AXIS=N,...");
   if (!isGiven())
     return llvm::Error::success();
-  transport::Algorithm known;
-  if (algorithm.getNumOccurrences() &&
-      !transport::parseAlgorithm(algorithm, known))
-    return fail(Exit::Usage, "no algorithm '" + algorithm + "'; there are " +
+  if (algorithm.getNumOccurrences() && algorithm.empty())
+    return fail(Exit::Usage, "--algorithm= names no algorithm; there are " +
                                  transport::algorithmNames());
-  if (!algorithm.empty() && known == transport::Algorithm::Server)
-    return fail(Exit::Usage, "--algorithm=server has a rank that computes "
-                             "nothing, and here all do; give colocated");
   made.algorithm = algorithm;
   if (llvm::Error error = readMesh())
     return error;
-  for (const MeshAxis &axis : made.mesh) {
-    if (algorithm.empty() || known == transport::Algorithm::Own)
-      break;
-    transport::Request sum{transport::Collective::AllReduce, known,
-                           int(axis.ranks), 1};
-    if (auto status = transport::checkRequest(sum, 0); !status.ok())
-      return fail(Exit::Usage,
-                  "along the axis " + axis.name + ": " + status.message);
-  }
   for (const std::string &text : shards)
     if (llvm::Error error = readSharding(text))
       return error;
-  return llvm::Error::success();
+  auto status = made.check();
+  return status.ok() ? llvm::Error::success() : statusFailure(status);
 }
 
 static bool isFloat(const onnx::TensorProto &tensor) {
@@ -154,7 +129,7 @@ MeshFlags::weightsOf(const onnx::GraphProto &graph, llvm::StringRef file,
       names.push_back(port.name());
   for (const onnx::TensorProto &tensor : graph.initializer()) {
     names.push_back(tensor.name());
-    const TensorSharding *sharding = made.find(tensor.name());
+    const runtime::TensorSharding *sharding = made.find(tensor.name());
     if (!sharding || llvm::is_contained(parameters, tensor.name()))
       continue;
     bool isNamed = sharding->pattern == tensor.name();
@@ -162,9 +137,9 @@ MeshFlags::weightsOf(const onnx::GraphProto &graph, llvm::StringRef file,
                     size_t(tensor.dims_size()) >= sharding->axes.size()))
       weights.push_back(tensor.name());
   }
-  for (const TensorSharding &sharding : made.shardings)
+  for (const runtime::TensorSharding &sharding : made.shardings)
     if (llvm::none_of(names, [&](llvm::StringRef name) {
-          return matchesName(sharding.pattern, name);
+          return runtime::matchesName(sharding.pattern, name);
         }))
       return fail(Exit::Usage, file + ": has no input, weight or output '" +
                                    runtime::printable(sharding.pattern) +
@@ -174,11 +149,15 @@ MeshFlags::weightsOf(const onnx::GraphProto &graph, llvm::StringRef file,
 
 std::vector<std::string> MeshFlags::texts() const {
   std::vector<std::string> texts;
-  if (isGiven())
-    texts.push_back("--mesh=" + mesh);
-  for (const std::string &text : shards)
-    texts.push_back("--shard=" + text);
-  if (!algorithm.empty())
-    texts.push_back("--algorithm=" + algorithm);
+  std::string axes;
+  for (const runtime::MeshAxis &axis : made.mesh)
+    axes +=
+        (axes.empty() ? "" : ",") + axis.name + "=" + std::to_string(axis.size);
+  if (!axes.empty())
+    texts.push_back("--mesh=" + axes);
+  for (const runtime::TensorSharding &sharding : made.shardings)
+    texts.push_back("--shard=" + sharding.pattern + "=" + sharding.text());
+  if (!made.algorithm.empty())
+    texts.push_back("--algorithm=" + made.algorithm);
   return texts;
 }

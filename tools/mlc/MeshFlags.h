@@ -3,7 +3,7 @@
 #ifndef MLC_TOOLS_MLC_MESHFLAGS_H
 #define MLC_TOOLS_MLC_MESHFLAGS_H
 
-#include "passes/Distribute/DistributePlan.h"
+#include "tools/mlc/PlanFlag.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/Error.h"
 
@@ -13,13 +13,15 @@ class GraphProto;
 
 namespace mlc::cli {
 
-/// `--mesh`, `--shard` and `--algorithm`: one program for the ranks of a mesh
-/// (docs/Partitioning.md).
+/// `--mesh`, `--shard`, `--algorithm` and `--plan`: one program for the ranks
+/// of a mesh (docs/Partitioning.md).
 class MeshFlags {
 public:
   explicit MeshFlags(llvm::cl::SubCommand &sub);
 
-  bool isGiven() const { return !mesh.empty(); }
+  bool isGiven() const { return !mesh.empty() || planFlag.isGiven(); }
+  /// Of --print-plan: whether there is nothing to do but to print the plan.
+  bool prints() const { return planFlag.prints(); }
 
   /// Reads them. Errors: texts of another form, axes that are none, axes with
   /// more ranks than there may be, an axis twice in one tensor, and shardings
@@ -35,19 +37,20 @@ public:
 
   /// What was read, for the compiler: the weights that --shard names are
   /// parameters of the module.
-  const DistributePlan &plan() const { return made; }
+  const runtime::Plan &plan() const { return made; }
 
-  /// The flags as given: for the manifest.
+  /// The flags that say the plan: for the manifest.
   std::vector<std::string> texts() const;
 
 private:
   llvm::Error readMesh();
   llvm::Error readSharding(llvm::StringRef text);
 
+  PlanFlag planFlag;
   llvm::cl::opt<std::string> mesh;
   llvm::cl::list<std::string> shards;
   llvm::cl::opt<std::string> algorithm;
-  DistributePlan made;
+  runtime::Plan made;
 };
 
 } // namespace mlc::cli

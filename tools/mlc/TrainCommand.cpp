@@ -28,13 +28,15 @@ namespace {
 
 /// What ranks of this process train.
 struct Job {
-  mlc::cli::Distribution split;
+  mlc::runtime::Plan plan;
   TrainingModel read;
   Model built;
   std::shared_ptr<mlc::ModelFile> file;
   train::LoopOptions options;
   /// Of ranks with a server: this is what that one does.
   bool isServer = false;
+
+  bool hasServer() const { return plan.training->hasServer; }
 };
 
 /// Of a process: what its ranks do, but a server, and what a server does, where
@@ -86,7 +88,7 @@ private:
   llvm::Error writeArtifact() const;
   llvm::Error readSamples(const TrainingModel &read,
                           train::LoopOptions &options) const;
-  llvm::Expected<std::unique_ptr<Job>> prepare(const Distribution &split,
+  llvm::Expected<std::unique_ptr<Job>> prepare(const mlc::runtime::Plan &plan,
                                                bool isServer) const;
   llvm::Expected<Jobs>
   prepareAll(llvm::ArrayRef<std::shared_ptr<mlc::runtime::Ranks>> ranks) const;
@@ -130,14 +132,14 @@ llvm::Error TrainCommand::writeModel(const Job &job,
 
 /// The program that trains, for those who run it themselves.
 llvm::Error TrainCommand::writeArtifact() const {
-  auto split = distribution.distribution(distribution.givenRanks());
-  if (!split)
-    return split.takeError();
-  if (split->hasServer)
+  auto plan = distribution.givenPlan();
+  if (!plan)
+    return plan.takeError();
+  if (plan->training->hasServer)
     return fail(Exit::Usage, "--artifact is not taken beside "
                              "--algorithm=server, of which workers have "
                              "another program; give colocated");
-  auto job = prepare(*split, /*isServer=*/false);
+  auto job = prepare(*plan, /*isServer=*/false);
   if (!job)
     return job.takeError();
   return writeOutput(flags.artifact, [&](llvm::raw_ostream &os) {
@@ -169,13 +171,14 @@ llvm::Error TrainCommand::readSamples(const TrainingModel &read,
 
 /// Reads and compiles; all ranks get the same, but a server.
 llvm::Expected<std::unique_ptr<Job>>
-TrainCommand::prepare(const Distribution &split, bool isServer) const {
+TrainCommand::prepare(const mlc::runtime::Plan &plan, bool isServer) const {
   auto rate = optimizerFlags.learningRate(flags.steps);
   if (!rate)
     return rate.takeError();
   auto bytes = budget.bytes();
   if (!bytes)
     return bytes.takeError();
+  const mlc::runtime::TrainingPlan &split = *plan.training;
   const bool isWorker = split.hasServer && !isServer;
   const bool evaluates =
       !flags.evaluationFile.empty() || !flags.artifact.empty();
@@ -183,13 +186,13 @@ TrainCommand::prepare(const Distribution &split, bool isServer) const {
                                      flags.keepHalf, split.hasServer, isWorker};
   const bool isSplit = isWorker || (!split.hasServer && split.ranks > 1);
   auto read = readTrainingModel(model, training, &optimizerFlags, flags.batch,
-                                entries, isSplit ? &split : nullptr);
+                                entries, isSplit ? &plan : nullptr);
   if (!read)
     return read.takeError();
   if (llvm::Error error = flags.checkFiles(read->compilation->getInputFiles()))
     return error;
   // A server says the same as its workers.
-  read->training.distribution = split.describe();
+  read->training.distribution = plan.checkpointText();
   read->compilation->describeTraining(read->training);
   train::LoopOptions options;
   options.evaluation = flags.evaluationFile;
@@ -200,7 +203,7 @@ TrainCommand::prepare(const Distribution &split, bool isServer) const {
   options.checkpointEvery = flags.checkpointEvery;
   options.evaluateEvery = flags.evaluateEvery;
   options.seed = flags.seed;
-  options.shared = split.all();
+  options.shared = plan.text();
   for (const Weight *weight : read->trained())
     options.shared += weight->name + '\n';
   if (flags.artifact.empty())
@@ -211,7 +214,7 @@ TrainCommand::prepare(const Distribution &split, bool isServer) const {
   auto built = read->compilation->build();
   if (!built)
     return built.takeError();
-  return std::make_unique<Job>(Job{split, std::move(*read), std::move(*built),
+  return std::make_unique<Job>(Job{plan, std::move(*read), std::move(*built),
                                    std::move(file), std::move(options),
                                    isServer});
 }
@@ -220,21 +223,22 @@ TrainCommand::prepare(const Distribution &split, bool isServer) const {
 llvm::Expected<Jobs> TrainCommand::prepareAll(
     llvm::ArrayRef<std::shared_ptr<mlc::runtime::Ranks>> ranks) const {
   const int count = ranks.empty() ? 1 : ranks.front()->size();
-  auto split = distribution.distribution(count);
-  if (!split)
-    return split.takeError();
-  if (split->hasServer && flags.keepHalf)
+  auto plan = distribution.plan(count);
+  if (!plan)
+    return plan.takeError();
+  const bool hasServer = plan->training->hasServer;
+  if (hasServer && flags.keepHalf)
     return fail(Exit::Usage, "--keep-half is not taken beside "
                              "--algorithm=server, whose workers have no "
                              "masters; give colocated");
   Jobs jobs;
   for (bool isServer : {false, true}) {
     auto isMeant = [&](const std::shared_ptr<mlc::runtime::Ranks> &one) {
-      return isServer == (split->hasServer && one->rank() == count - 1);
+      return isServer == (hasServer && one->rank() == count - 1);
     };
     if (ranks.empty() ? isServer : llvm::none_of(ranks, isMeant))
       continue;
-    auto job = prepare(*split, isServer);
+    auto job = prepare(*plan, isServer);
     if (!job)
       return job.takeError();
     (isServer ? jobs.server : jobs.all) = std::move(*job);
@@ -247,13 +251,13 @@ llvm::Error TrainCommand::train(const Job &job, const train::Group &ranks,
                                 unsigned threadsOfRank, OneRank &own) const {
   // A server is alone with its states, and workers are among themselves.
   train::TrainerOptions how{model.model, device.device, threadsOfRank, ranks};
-  if (job.split.hasServer) {
+  if (job.hasServer()) {
     how.group = job.isServer ? train::Group()
                              : train::Group(train::makeWorkerRanks(
                                    ranks.rank(), ranks.size() - 1));
     own.served.emplace(*ranks.get());
   }
-  const bool tells = job.split.hasServer ? job.isServer : ranks.isFirst();
+  const bool tells = job.hasServer() ? job.isServer : ranks.isFirst();
   auto status = train::Trainer::create(job.built.get(), how, own.trainer);
   if (!status.ok())
     return statusFailure(status);
@@ -267,8 +271,9 @@ llvm::Error TrainCommand::train(const Job &job, const train::Group &ranks,
   const auto &memory = job.read.compilation->getMemoryReport();
   if (memory && tells)
     llvm::outs() << describe(*memory, *budget.bytes()) << '\n';
-  status = own.served ? own.served->run(trainer, loop, job.split.staleness)
-                      : loop.run();
+  status = own.served
+               ? own.served->run(trainer, loop, job.plan.training->staleness)
+               : loop.run();
   if (!status.ok())
     return statusFailure(status);
   if (own.served && own.served->isServer())
@@ -284,7 +289,7 @@ llvm::Error TrainCommand::finish(const Job &job, const train::Trainer &trainer,
                                  const train::Group &all, uint64_t sent,
                                  bool tells) const {
   if (llvm::Error error =
-          printUse(trainer, loop, all, sent, job.split.usesOwn(), tells))
+          printUse(trainer, loop, all, sent, job.plan.usesOwn(), tells))
     return error;
   if (budget.isGiven() && tells) {
     train::TrainingMemory memory;
@@ -293,7 +298,7 @@ llvm::Error TrainCommand::finish(const Job &job, const train::Trainer &trainer,
     llvm::outs() << "memory: " << memory.arena << " bytes allocated\n";
   }
   // Workers have not all that is written.
-  bool takesPart = tells || !job.split.hasServer;
+  bool takesPart = tells || !job.hasServer();
   return flags.output.empty() || !takesPart ? llvm::Error::success()
                                             : writeModel(job, trainer, tells);
 }
@@ -332,6 +337,13 @@ static void forEachRank(size_t count, llvm::function_ref<void(size_t)> work) {
 llvm::Error TrainCommand::run() {
   if (llvm::Error error = training.compileTo.check(budget))
     return error;
+  if (distribution.prints()) {
+    auto plan = distribution.givenPlan();
+    if (!plan)
+      return plan.takeError();
+    llvm::outs() << plan->text();
+    return llvm::Error::success();
+  }
   if (training.compileTo.isGiven())
     return writePhase(
         model, training, optimizerFlags, flags.batch,

@@ -1,6 +1,7 @@
 //===- TrainingFlags.cpp - What is trained, and for which loss ------------===//
 
 #include "tools/mlc/TrainingFlags.h"
+#include "dialects/Dist/Dist.h"
 #include "dialects/Interfaces/Attributes.h"
 #include "dialects/Interfaces/CompileTime.h"
 #include "dialects/Interfaces/States.h"
@@ -9,7 +10,6 @@
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "onnx-ml.pb.h"
-#include "passes/Base/NamePattern.h"
 #include "passes/Import/ModelFile.h"
 #include "passes/Program.h"
 #include "runtime/Text.h"
@@ -90,7 +90,7 @@ static llvm::Error checkPatterns(llvm::ArrayRef<std::string> patterns,
                                  llvm::StringRef file) {
   for (const std::string &pattern : patterns)
     if (llvm::none_of(weights, [&](const Weight &weight) {
-          return matchesName(pattern, weight.name);
+          return runtime::matchesName(pattern, weight.name);
         }))
       return fail(Exit::Usage, file + ": has no weight '" +
                                    runtime::printable(pattern) +
@@ -111,7 +111,7 @@ TrainingFlags::choose(const onnx::ModelProto &model,
   for (Weight &weight : weights) {
     auto isNamedBy = [&](const cl::list<std::string> &patterns) {
       return llvm::any_of(patterns, [&](const std::string &pattern) {
-        return matchesName(pattern, weight.name);
+        return runtime::matchesName(pattern, weight.name);
       });
     };
     bool isWanted = isNamedBy(train);
@@ -332,12 +332,12 @@ static llvm::Error leaveUnread(TrainingModel &training,
 /// What is made of the model, and of it a rank's.
 static llvm::Expected<DifferentiateOptions>
 optionsOf(const LossOptions &loss, const OptimizerFlags *optimizer,
-          const TrainingEntries &entries, const Distribution *distribution) {
+          const TrainingEntries &entries, const runtime::Plan *plan) {
   DifferentiateOptions options;
   options.loss = loss;
   options.entries = entries;
-  if (distribution && distribution->statistics == BatchStatistics::Local)
-    options.statisticGroups = distribution->ranks;
+  if (plan && plan->training->statistics == runtime::BatchStatistics::Local)
+    options.statisticGroups = plan->training->ranks;
   if (!optimizer)
     return options;
   auto update = optimizer->optimizer();
@@ -388,7 +388,7 @@ chooseFor(const onnx::ModelProto &model, const ModelOptions &options,
 llvm::Expected<TrainingModel> mlc::cli::readTrainingModel(
     const ModelOptions &options, const TrainingFlags &flags,
     const OptimizerFlags *optimizer, int64_t batch,
-    const TrainingEntries &entries, const Distribution *distribution) {
+    const TrainingEntries &entries, const runtime::Plan *plan) {
   if (!options.parameters.empty())
     return fail(Exit::Usage, "--parameter is not taken here; --train and "
                              "--freeze say which weights change");
@@ -396,7 +396,7 @@ llvm::Expected<TrainingModel> mlc::cli::readTrainingModel(
   if (!given)
     return given.takeError();
   const LossOptions loss = flags.lossOptions();
-  auto made = optionsOf(loss, optimizer, entries, distribution);
+  auto made = optionsOf(loss, optimizer, entries, plan);
   if (!made)
     return made.takeError();
   TrainingModel training;
@@ -415,8 +415,8 @@ llvm::Expected<TrainingModel> mlc::cli::readTrainingModel(
   if (optimizer)
     parameters = parametersOf(training.compilation->getModule());
   training.compilation->train(*made);
-  if (distribution)
-    training.compilation->split(distribution->plan());
+  if (plan)
+    training.compilation->split(*plan);
   llvm::Error failed =
       training.compilation->runTo(flags.compileTo.upTo("distribute"));
   if (optimizer)
@@ -448,19 +448,20 @@ llvm::Error mlc::cli::writePhase(const ModelOptions &options,
                                  const OptimizerFlags &optimizer, int64_t batch,
                                  TrainingEntries entries,
                                  const DistributionFlags &distribution) {
-  auto split = distribution.distribution(distribution.givenRanks());
-  if (!split)
-    return split.takeError();
-  if (split->hasServer) {
+  auto plan = distribution.givenPlan();
+  if (!plan)
+    return plan.takeError();
+  const runtime::TrainingPlan &split = *plan->training;
+  if (split.hasServer) {
     entries.evaluates = false;
     entries.isApart = entries.computesAlone = true;
   }
-  const bool isSplit = split->hasServer || split->ranks > 1;
+  const bool isSplit = split.hasServer || split.ranks > 1;
   if (flags.compileTo.is("distribute") && !isSplit)
     warn(options.model, "nothing is distributed: there is one rank; give "
                         "--ranks");
   auto read = readTrainingModel(options, flags, &optimizer, batch, entries,
-                                isSplit ? &*split : nullptr);
+                                isSplit ? &*plan : nullptr);
   return read ? flags.compileTo.write(*read->compilation, "")
               : read.takeError();
 }

@@ -67,13 +67,13 @@ struct TrainingModel {
 /// The model with its loss and gradients or, with an optimizer, the entries of
 /// its training, as the phase distribute leaves it, or an earlier one that
 /// --compile-to names. Where `batch` is positive, it is the size of the first
-/// dim of every input of the model's that is open. With a distribution it is
-/// what one of its ranks carries out.
+/// dim of every input of the model's that is open. With a plan it is what
+/// one of its ranks carries out.
 llvm::Expected<TrainingModel>
 readTrainingModel(const ModelOptions &options, const TrainingFlags &flags,
                   const OptimizerFlags *optimizer = nullptr, int64_t batch = 0,
                   const TrainingEntries &entries = {},
-                  const Distribution *distribution = nullptr);
+                  const runtime::Plan *plan = nullptr);
 
 /// Of --compile-to, to standard output: what one of the ranks of --ranks, a
 /// worker if there is a server, carries out, with `entries` where there is

@@ -59,6 +59,17 @@ def _flags(*, target: str | os.PathLike | None, dims: Mapping[str, int | None] |
     return flags + ([f"--timings={os.fspath(timings)}"] if timings is not None else [])
 
 
+def _plan(plan: str | os.PathLike | Mapping[str, Any] | None, folder: pathlib.Path) -> list[str]:
+    """The flag of a plan, which is a file or what one holds (docs/Plan.md)."""
+    if plan is None:
+        return []
+    if isinstance(plan, Mapping):
+        file = folder / "plan.json"
+        file.write_text(json.dumps(plan))
+        return [f"--plan={file}"]
+    return [f"--plan={os.fspath(plan)}"]
+
+
 def _mesh(mesh: Mapping[str, int] | None, shard: Mapping[str, str] | None, algorithm: str | None) -> list[str]:
     for what, given in (("mesh", mesh), ("shard", shard)):
         if given is not None and not isinstance(given, Mapping):
@@ -101,7 +112,8 @@ def compile(model: Source, *, target: str | os.PathLike | None = None, dims: Map
             search_steps: float | None = None, time_limit: float | None = None,
             assume: Mapping[str, int] | None = None, fp: str | None = None, precision: str | None = None,
             checked: bool = False, memory_budget: int | str | None = None, mesh: Mapping[str, int] | None = None,
-            shard: Mapping[str, str] | None = None, algorithm: str | None = None) -> Model:
+            shard: Mapping[str, str] | None = None, algorithm: str | None = None,
+            plan: str | os.PathLike | Mapping[str, Any] | None = None) -> Model:
     """Compiles a model: a path, an ONNX file's bytes, or an onnx.ModelProto.
 
     target: cpu (this machine), cpu:x86-64-v3, cpu:x86-64-v4, or a target file
@@ -119,6 +131,7 @@ def compile(model: Source, *, target: str | os.PathLike | None = None, dims: Map
     memory_budget: bytes (or "1.5GiB") that intermediate results may take
     mesh, shard: {axis: ranks}, and {name: axes of its dims} as `--shard` has them, "data+fsdp,-": a
         program for ranks (Partitioning.md), for sessions with `ranks`; algorithm: how they add
+    plan: the same as one file or dict (Plan.md)
 
     >>> mlc.compile("model.onnx", dims={"batch": 1}).save("model.mlca")
     """
@@ -129,7 +142,7 @@ def compile(model: Source, *, target: str | os.PathLike | None = None, dims: Map
                       timings=timings, assume=assume, fp=fp, precision=precision),
               *(["--checked"] if checked else []),
               *([f"--memory-budget={memory_budget}"] if memory_budget is not None else []),
-              *_mesh(mesh, shard, algorithm)])
+              *_mesh(mesh, shard, algorithm), *_plan(plan, folder)])
         return Model(artifact.read_bytes())
 
 

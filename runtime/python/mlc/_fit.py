@@ -1,12 +1,14 @@
 """Training to the end: steps, held-out loss, checkpoints, callbacks."""
 
 import dataclasses
+import math
+import numbers
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from ._errors import UsageError
+from ._errors import Error, UsageError
 
 
 @dataclasses.dataclass(frozen=True)
@@ -22,8 +24,28 @@ class Progress:
 
 
 def _check(name: str, value: Any, least: int) -> None:
-    if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < least):
+    if value is not None and (isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < least):
         raise UsageError(f"{name}: expected a whole number of at least {least}, not {value!r}")
+
+
+def check_seed(seed: Any) -> None:
+    _check("seed", seed, 0)
+    if seed is None or seed >= 2**64:
+        raise UsageError(f"seed: expected a whole number below 2**64, not {seed!r}")
+
+
+def _check_output(name: str, path: Any) -> None:
+    """Before anything is trained: whether a file can be written there."""
+    if path is None:
+        return
+    path = os.fspath(path)
+    folder = os.path.dirname(path) or "."
+    if not path or os.path.isdir(path):
+        raise UsageError(f"{name}: '{path}' names no file")
+    if not os.path.isdir(folder):
+        raise UsageError(f"{name}: there is no folder '{folder}'")
+    if not os.access(folder, os.W_OK):
+        raise UsageError(f"{name}: nothing can be written into the folder '{folder}'")
 
 
 class _Batches:
@@ -56,6 +78,7 @@ class _Batches:
 class _Fit:
     def __init__(self, trainer: Any, data: Any, steps: int, seed: int, checkpoint: Any):
         self.trainer, self.steps, self.checkpoint = trainer, steps, checkpoint
+        self.saved = trainer.steps  # at this step all is kept, or nothing was done
         self.samples = None
         if isinstance(data, (str, os.PathLike, Mapping)) or hasattr(data, "_trainer"):
             self.samples, self.seed = trainer.samples(data), seed
@@ -67,14 +90,22 @@ class _Fit:
             raise UsageError("resume needs a checkpoint")
         if not os.path.exists(self.checkpoint):
             return
-        if self.samples is not None:
-            self.trainer.load(self.checkpoint, self.samples, self.seed)
-        else:
-            self.trainer.load(self.checkpoint)
+        self.load(self.checkpoint)
+        self.saved = self.trainer.steps
+        if self.samples is None:
             self.batches.skip(self.trainer.steps)
         if self.trainer.steps > self.steps:
             raise UsageError(f"{os.fspath(self.checkpoint)}: was written after step {self.trainer.steps}, and {self.steps} "
                              "steps end before; give at least as many")
+
+    def load(self, path: Any) -> None:
+        self.trainer.load(path, self.samples, self.seed if self.samples is not None else 0)
+
+    def save(self) -> None:
+        """Keeps what was not kept yet."""
+        if self.checkpoint is not None and self.trainer.steps != self.saved:
+            self.trainer.save(self.checkpoint)
+            self.saved = self.trainer.steps
 
     def step(self) -> float:
         return self.trainer.step_samples(self.samples, self.seed) if self.samples is not None else self.batches.step()
@@ -107,40 +138,87 @@ def fit(trainer: Any, data: Any, *, steps: int | None = None, epochs: int | None
     """As Trainer.fit says."""
     for name, value in (("evaluate_every", evaluate_every), ("checkpoint_every", checkpoint_every)):
         _check(name, value, 1)
-    _check("seed", seed, 0)
+    check_seed(seed)
     if best is not None and evaluate is None:
         raise UsageError("best needs evaluate, the held-out data that decide which is best")
+    for name, value in (("checkpoint", checkpoint), ("best", best)):
+        _check_output(name, value)
     last = _count_steps(trainer, data, steps, epochs)
     callbacks = [callbacks] if callable(callbacks) else list(callbacks)
+    if wrong := [each for each in callbacks if not callable(each)]:
+        raise UsageError(f"callbacks: expected functions, not {wrong[0]!r}")
     run = _Fit(trainer, data, last, seed, checkpoint)
-    if isinstance(evaluate, (str, os.PathLike, Mapping)):
-        evaluate = trainer.samples(evaluate)
+    held_out = _HeldOut(run, evaluate, evaluate_every, best)
     trainer._steps_planned = last
-    if resume:
-        run.resume()
+    try:
+        if resume:
+            held_out.resume()
+            run.resume()
+        return _take_steps(run, held_out, checkpoint_every, callbacks)
+    finally:
+        trainer._steps_planned = 0
+
+
+class _HeldOut:
+    """Evaluates, and keeps the best."""
+
+    def __init__(self, run: _Fit, data: Any, every: int, best: Any):
+        self.run, self.every, self.best = run, every, best
+        self.least: float | None = None
+        if isinstance(data, (str, os.PathLike, Mapping)) or hasattr(data, "_trainer"):
+            data = run.trainer.samples(data)
+        elif isinstance(data, Iterator):
+            raise UsageError("evaluate: an iterator can be read once, and is evaluated several times; give a list, a DataLoader or "
+                             "another iterable")
+        self.data = data
+
+    def resume(self) -> None:
+        """What was the best before is held against what comes."""
+        checkpoint = self.run.checkpoint
+        if self.best is not None and os.path.exists(self.best) and checkpoint is not None and os.path.exists(checkpoint):
+            self.run.load(self.best)
+            self._take(self.run.trainer.evaluate(self.data))
+
+    def _take(self, loss: float) -> bool:
+        is_best = math.isfinite(loss) and (self.least is None or loss < self.least)
+        if is_best:
+            self.least = loss
+        return is_best
+
+    def after(self, step: int, is_last: bool) -> float | None:
+        if self.data is None or (step % self.every and not is_last):
+            return None
+        loss = self.run.trainer.evaluate(self.data)
+        if self._take(loss) and self.best is not None:
+            self.run.trainer.save(self.best)
+        return loss
+
+
+def _take_steps(run: _Fit, held_out: _HeldOut, checkpoint_every: int, callbacks: list[Callable]) -> list[Progress]:
+    trainer, last = run.trainer, run.steps
     history: list[Progress] = []
-    least, begin, first = None, time.monotonic(), trainer.steps
+    begin, first = time.monotonic(), trainer.steps
     try:
         while trainer.steps < last:
             rate = trainer.rate_at(trainer.steps, last)
             loss, step = run.step(), trainer.steps
             is_last = step == last
-            held_out = None
-            if evaluate is not None and (step % evaluate_every == 0 or is_last):
-                held_out = trainer.evaluate(evaluate)
-                if best is not None and (least is None or held_out < least):
-                    least = held_out
-                    trainer.save(best)
+            evaluated = held_out.after(step, is_last)
             seconds = max(time.monotonic() - begin, 1e-9)
             speed = (step - first) * trainer.batch * trainer.accumulate / seconds
-            history.append(Progress(step, loss, rate, speed, seconds / (step - first) * (last - step), held_out))
-            if checkpoint is not None and (step % checkpoint_every == 0 or is_last):
-                trainer.save(checkpoint)
+            history.append(Progress(step, loss, rate, speed, seconds / (step - first) * (last - step), evaluated))
+            if step % checkpoint_every == 0 or is_last:
+                run.save()
             # All are told, whatever one of them says.
             if False in [callback(history[-1]) for callback in callbacks]:
                 break
-    finally:
-        # Ctrl-C, and what a callback raises, lose no step.
-        if checkpoint is not None and trainer.steps > first and trainer.steps % checkpoint_every and trainer.steps < last:
-            trainer.save(checkpoint)
+    except BaseException as error:
+        # Ctrl-C, and what a callback or an evaluation raises, lose no step. Of several ranks others may be elsewhere.
+        if trainer.is_alone or isinstance(error, KeyboardInterrupt):
+            try:
+                run.save()
+            except Error:
+                pass  # what has happened before is what is told
+        raise
+    run.save()
     return history

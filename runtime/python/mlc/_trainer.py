@@ -1,6 +1,7 @@
 """Training: the trainer of the runtime over batches that the caller gives."""
 
 import ctypes
+import numbers
 import os
 import pathlib
 import tempfile
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from . import _arrays, _fit
-from ._compiler import Source, _flags, _Folder, _run
+from ._compiler import Source, _flags, _Folder, _plan, _run
 from ._errors import UsageError
 from ._library import (CPort, CTensor, CTrainedState, CTrainerOptions, DTYPES, call, library, path_of)
 from ._model import Model, Port
@@ -69,6 +70,9 @@ class Samples:
         if getattr(self, "_handle", None):
             library().mlc_samples_close(self._handle)
 
+    def __reduce__(self):
+        raise TypeError("mlc's samples cannot be copied or pickled; make others with trainer.samples()")
+
     def __len__(self) -> int:
         return library().mlc_samples_count(self._handle)
 
@@ -85,13 +89,14 @@ class Trainer:
     learning_rate: a number, or a function of the step, from 0; 0.01, of adam and adamw
         0.001
     schedule, warmup: how a number goes on over the steps of `fit`: "constant",
-        "linear" or "cosine"; steps in which it grows from nothing
+        "linear" or "cosine"; steps in which it grows from nothing. Steps outside of `fit`
+        are at the number itself
     batch: samples of a batch, of all ranks, where the model leaves that open
     accumulate: batches of which a step takes the mean of the gradients
     ranks: mlc.Ranks: this process is one of several, each of which takes its part of
         each batch, and all of which make the same calls
-    target, dims, rules, rewrites, timings: as for mlc.compile; device, threads: as for
-        sessions
+    target, dims, rules, rewrites, timings, plan: as for mlc.compile; device, threads: as
+        for sessions
 
     Further keyword arguments are the flags of `mlc train` (CommandLine.md): loss_of,
     target_input, class_axis, training_form, autocast, train, freeze, momentum, nesterov,
@@ -109,21 +114,27 @@ class Trainer:
                  warmup: int = 0, batch: int | None = None, accumulate: int = 1, ranks: Ranks | None = None,
                  target: str | os.PathLike | None = None, dims: Mapping[str, int | None] | None = None,
                  rules: Iterable[str | os.PathLike] = (), rewrites: bool = True,
-                 timings: str | os.PathLike | None = None, device: str | None = None, threads: int = 0, **options: Any):
+                 timings: str | os.PathLike | None = None, plan: str | os.PathLike | Mapping[str, Any] | None = None,
+                 device: str | None = None, threads: int = 0, **options: Any):
         if schedule not in _SCHEDULES:
             raise UsageError(f"schedule: expected constant, linear or cosine, not {schedule!r}")
         self._handle = ctypes.c_void_p()
-        self._turn = Turn()
+        self._turn = Turn("trainer", "mlc.Trainer()")
         self._source = model
         self._schedule, self._warmup = schedule, warmup
-        self._steps_planned = 0  # by `fit`
+        self._steps_planned = 0  # by `fit`, while it goes on
+        self._last_rate: tuple[int, float] | None = None
         is_adam = optimizer in ("adam", "adamw")
         self.learning_rate = learning_rate if learning_rate is not None else 0.001 if is_adam else 0.01
         self._check_rate()
         self._ranks = ranks
         if isinstance(model, Model):
-            if options or batch is not None or accumulate != 1:
-                raise UsageError("an artifact has its loss, optimizer and batch; give them when it is made")
+            decided = {"loss": loss != "output", "optimizer": optimizer != "sgd", "batch": batch is not None,
+                       "accumulate": accumulate != 1, "plan": plan is not None, "target": target is not None,
+                       "dims": bool(dims), "rules": bool(list(rules)), "rewrites": not rewrites,
+                       "timings": timings is not None, **dict.fromkeys(options, True)}
+            if given := [name for name, is_given in decided.items() if is_given]:
+                raise UsageError(f"{given[0]}: an artifact has its loss, optimizer and batch; give them when it is made")
             if learning_rate is None:
                 raise UsageError("an artifact does not say how fast it learns; give learning_rate")
             self._model = model
@@ -133,7 +144,7 @@ class Trainer:
             flags += [f"--batch={batch}"] if batch is not None else []
             flags += [f"--accumulate={accumulate}"] if accumulate != 1 else []
             flags += [f"--ranks={ranks.count}"] if ranks is not None and ranks.count > 1 else []
-            self._model = _compile(model, flags)
+            self._model = _compile(model, flags, plan)
         given = CTrainerOptions(ctypes.sizeof(CTrainerOptions), threads, device.encode() if device else None,
                                 handle_of(ranks), None)
         call("mlc_trainer_create", self._model._handle, ctypes.byref(given), ctypes.byref(self._handle))
@@ -154,7 +165,7 @@ class Trainer:
 
     def _check_rate(self) -> None:
         rate = self.learning_rate
-        if not callable(rate) and (isinstance(rate, bool) or not isinstance(rate, (int, float)) or
+        if not callable(rate) and (isinstance(rate, bool) or not isinstance(rate, numbers.Real) or
                                    not 0 < rate < float("inf")):
             raise UsageError(f"learning_rate: expected a positive number or a function of the step, not {rate!r}")
 
@@ -193,14 +204,27 @@ class Trainer:
         return library().mlc_trainer_loss_scale(self._handle)
 
     @property
+    def is_alone(self) -> bool:
+        """Whether there are no other ranks."""
+        return self._ranks is None or self._ranks.count == 1
+
+    @property
     def is_first(self) -> bool:
         """Whether this rank is the one that prints and writes."""
         return self._ranks is None or self._ranks.rank == 0
 
     def rate_at(self, step: int, steps: int = 0) -> float:
-        """The learning rate of step `step`, from 0, of `steps`."""
+        """The learning rate of step `step`, from 0, of `steps`; 0: `schedule` does not count."""
         if callable(self.learning_rate):
-            return float(self.learning_rate(step))
+            # Asked once for each step.
+            if self._last_rate is None or self._last_rate[0] != step:
+                rate = float(self.learning_rate(step))
+                if not 0 <= rate < float("inf"):
+                    raise UsageError(f"learning_rate: the function gives {rate!r} for step {step}; expected a number from 0 on")
+                self._last_rate = step, rate
+            return self._last_rate[1]
+        if steps == 0:
+            return float(self.learning_rate)
         return library().mlc_learning_rate(_SCHEDULES[self._schedule], self.learning_rate, self._warmup, steps, step)
 
     def _arrays_of(self, batch: Any, what: str) -> list[np.ndarray]:
@@ -244,13 +268,19 @@ class Trainer:
 
     def samples(self, source: Any) -> Samples:
         """Samples for `fit` and `evaluate`: a .npz file with an array for each input, or {name: array}."""
-        return source if isinstance(source, Samples) else Samples(self, source)
+        if not isinstance(source, Samples):
+            return Samples(self, source)
+        if source._trainer is not self and source._trainer.inputs != self.inputs:
+            raise UsageError(f"the samples were read for {source._trainer!r}, whose batches are others; read them for this one "
+                             "with trainer.samples()")
+        return source
 
     @taking_turns
     def step_samples(self, samples: Samples, seed: int = 0) -> float:
         """A step on the batches of `samples` that are next in the seed's order, as `mlc train` takes them."""
         loss = ctypes.c_double()
-        call("mlc_trainer_step_samples", self._handle, samples._handle, seed,
+        _fit.check_seed(seed)
+        call("mlc_trainer_step_samples", self._handle, self.samples(samples)._handle, seed,
              self.rate_at(self.steps, self._steps_planned), ctypes.byref(loss))
         self._samples, self._seed = samples, seed
         return loss.value
@@ -296,6 +326,8 @@ class Trainer:
     @taking_turns
     def load_state_dict(self, weights: Mapping[str, Any]) -> None:
         """Sets weights and running statistics, all or some; all ranks call it alike."""
+        if not isinstance(weights, Mapping):
+            raise UsageError(f"load_state_dict: expected a dict of arrays by the weights' names, not a {type(weights).__name__}")
         places = {owner: i for i, (_, role, owner) in enumerate(self._states()) if role != "moment"}
         arrays = {}
         for name, value in weights.items():
@@ -320,8 +352,10 @@ class Trainer:
              path_of("a checkpoint", path))
 
     @taking_turns
-    def load(self, path: str | os.PathLike, samples: Samples | None = None, seed: int = 0) -> None:
-        """Goes on from a checkpoint of the same model, loss, optimizer and `samples`; None: batches of the caller's."""
+    def load(self, path: str | os.PathLike, samples: Any = None, seed: int = 0) -> None:
+        """Goes on from a checkpoint of the same model, loss, optimizer and `samples`, which `fit` or `mlc train` had: as
+        for `samples()`, or what that gave. None: batches of the caller's."""
+        samples = self.samples(samples) if samples is not None else None
         call("mlc_trainer_load", self._handle, samples._handle if samples else None, seed, path_of("a checkpoint", path))
         self._samples, self._seed = samples, seed
 
@@ -361,8 +395,8 @@ def _fill(tensor: CTensor, dense: np.ndarray) -> None:
     tensor.data, tensor.bytes = _arrays.address_of(dense), dense.nbytes
 
 
-def _compile(model: Source, flags: Sequence[str]) -> Model:
+def _compile(model: Source, flags: Sequence[str], plan: Any) -> Model:
     with _Folder(model) as (folder, file):
         artifact = folder / "trainer.mlca"
-        _run(["train", file, f"--artifact={artifact}", *flags])
+        _run(["train", file, f"--artifact={artifact}", *flags, *_plan(plan, folder)])
         return Model(artifact.read_bytes())

@@ -3,10 +3,10 @@
 // RUN: mlc-opt %t/batch.mlir --mlc-partition | FileCheck %t/batch.mlir
 // RUN: mlc-opt %t/batch.mlir --mlc-partition --mlc-stack-ranks -o %t/ranks && mlc-verify %t/batch.mlir %t/ranks | FileCheck --check-prefix=PROOF %s
 // RUN: mlc-opt %t/batch.mlir --mlc-partition | sed "s/dist.all_reduce \(.*\)$/mlc.neg \1/;/mlc.neg/s/{[^}]*}//" | mlc-opt --mlc-stack-ranks -o %t/lost && not mlc-verify %t/batch.mlir %t/lost 2>&1 | FileCheck --check-prefix=LOST %s
-// RUN: mlc-opt %t/batch.mlir --mlc-partition -o %t/own && mlc-eval %t/own --ranks --symbol=D=2 --symbol=F=3 --symbol=L=1 --symbol=K=2 --print --seed=3 > %t/of-ranks && mlc-eval %t/batch.mlir --symbol=D=2 --symbol=F=3 --symbol=L=1 --symbol=K=2 --print --seed=3 | diff - %t/of-ranks
+// RUN: mlc-opt %t/batch.mlir --mlc-partition -o %t/own && mlc-eval %t/own --ranks --symbol=D=2 --symbol=F=3 --symbol=L=1 --symbol=K=2 --domain=rational --print --seed=3 > %t/of-ranks && mlc-eval %t/batch.mlir --symbol=D=2 --symbol=F=3 --symbol=L=1 --symbol=K=2 --domain=rational --print --seed=3 | diff - %t/of-ranks
 // RUN: mlc-opt %t/weight.mlir --mlc-partition | FileCheck %t/weight.mlir
 // RUN: mlc-opt %t/weight.mlir --mlc-partition --mlc-stack-ranks -o %t/ranks && mlc-verify %t/weight.mlir %t/ranks | FileCheck --check-prefix=PROOF %s
-// RUN: mlc-opt %t/uneven.mlir --mlc-partition -o %t/own && mlc-eval %t/own --ranks --print --seed=3 > %t/of-ranks && mlc-eval %t/uneven.mlir --print --seed=3 | diff - %t/of-ranks
+// RUN: mlc-opt %t/uneven.mlir --mlc-partition -o %t/own && mlc-eval %t/own --ranks --domain=rational --print --seed=3 > %t/of-ranks && mlc-eval %t/uneven.mlir --domain=rational --print --seed=3 | diff - %t/of-ranks
 
 // PROOF: proved
 // LOST: refuted
@@ -57,7 +57,7 @@ module attributes {dist.mesh = [#dist.axis<"a", 2>, #dist.axis<"b", 3>]} {
       -> (tensor<11x7xf32> {dist.sharding = #dist.sharding<[["a", "b"], ""]>}, tensor<7x11xf32> {dist.sharding = #dist.sharding<[["a", "b"], ""]>}, tensor<7xf32> {dist.sharding = #dist.sharding<[""]>}) {
     %y = mlc.matmul %x, %w : (tensor<11x4xf32>, tensor<4x7xf32>) -> tensor<11x7xf32>
     %t = mlc.transpose %y {permutation = array<i64: 1, 0>} : (tensor<11x7xf32>) -> tensor<7x11xf32>
-    %s = mlc.reduce %y {axes = array<i64: 0>, reduction = "max"} : (tensor<11x7xf32>) -> tensor<7xf32>
+    %s = mlc.reduce %y {axes = array<i64: 0>, kind = "max"} : (tensor<11x7xf32>) -> tensor<7xf32>
     return %y, %t, %s : tensor<11x7xf32>, tensor<7x11xf32>, tensor<7xf32>
   }
 }

@@ -1,0 +1,178 @@
+//===- Plan.cpp - How a program is split over ranks -----------------------===//
+
+#include "runtime/plan/Plan.h"
+#include "runtime/Blake3.h"
+#include "runtime/Text.h"
+#include "runtime/transport/Schedule.h"
+
+#include <algorithm>
+#include <set>
+
+namespace mlc::runtime {
+
+static Status wrong(const std::string &what) {
+  return Status::error(MLC_USAGE, what);
+}
+
+BucketOptions BucketOptions::of(BucketRule rule) {
+  constexpr int64_t horovod = int64_t(64) << 20;
+  return rule == BucketRule::DDP ? BucketOptions()
+                                 : BucketOptions{rule, horovod, horovod};
+}
+
+bool matchesName(std::string_view pattern, std::string_view name) {
+  if (pattern == name)
+    return true;
+  if (pattern.empty() || pattern.back() != '*')
+    return false;
+  pattern.remove_suffix(1);
+  return name.substr(0, pattern.size()) == pattern;
+}
+
+std::vector<std::string_view> splitDims(std::string_view text, char separator) {
+  std::vector<std::string_view> dims;
+  for (;;) {
+    const size_t end = text.find(separator);
+    dims.push_back(text.substr(0, end));
+    if (end == std::string_view::npos)
+      return dims;
+    text.remove_prefix(end + 1);
+  }
+}
+
+const TensorSharding *Plan::find(std::string_view name) const {
+  const TensorSharding *found = nullptr;
+  for (const TensorSharding &sharding : shardings)
+    if (matchesName(sharding.pattern, name))
+      found = &sharding;
+  return found;
+}
+
+Status Plan::addAxis(std::string_view name, int64_t ranks) {
+  const bool isName =
+      !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
+        return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
+               (c >= 'A' && c <= 'Z') || c == '_';
+      });
+  const std::string shown = printable(name);
+  if (!isName)
+    return wrong("the axis '" + shown +
+                 "' has a name of other characters than letters, digits and _");
+  if (ranks < 1)
+    return wrong("the axis '" + shown + "' has " + std::to_string(ranks) +
+                 " ranks; give at least 1");
+  uint64_t all = static_cast<uint64_t>(ranks);
+  for (const MeshAxis &axis : mesh) {
+    if (axis.name == name)
+      return wrong("has two axes '" + shown + "'; give each another name");
+    all *= axis.size;
+  }
+  if (ranks > maxRanks || all > maxRanks)
+    return wrong("has more than " + std::to_string(maxRanks) + " ranks");
+  mesh.push_back({std::string(name), static_cast<uint32_t>(ranks)});
+  return Status::success();
+}
+
+Status Plan::addSharding(std::string_view pattern,
+                         const std::vector<std::string_view> &dims) {
+  for (const TensorSharding &other : shardings)
+    if (other.pattern == pattern)
+      return wrong("'" + printable(pattern) +
+                   "' is named twice; say it once, with the axes of all its "
+                   "dims");
+  TensorSharding sharding{std::string(pattern), {}};
+  std::set<std::string_view> used;
+  for (std::string_view text : dims) {
+    std::vector<std::string> &axes = sharding.axes.emplace_back();
+    if (text == "-")
+      continue;
+    auto last = mesh.begin();
+    for (std::string_view name : splitDims(text, '+')) {
+      auto axis =
+          std::find_if(mesh.begin(), mesh.end(),
+                       [&](const MeshAxis &one) { return one.name == name; });
+      const std::string shown = printable(name);
+      if (axis == mesh.end())
+        return wrong("'" + shown +
+                     "' is no axis of the mesh; a dim that is whole is -");
+      if (!used.insert(name).second)
+        return wrong("'" + shown +
+                     "' splits twice; it can split one dim, once");
+      if (axis < last)
+        return wrong("'" + last->name + "' stands before '" + shown +
+                     "'; give them in the order of the mesh, " + shown + "+" +
+                     last->name);
+      last = axis;
+      axes.emplace_back(name);
+    }
+  }
+  shardings.push_back(std::move(sharding));
+  return Status::success();
+}
+
+/// Whether ranks of the axis can add by the algorithm.
+static Status checkAlgorithm(const std::string &name, bool trains,
+                             const std::vector<MeshAxis> &mesh) {
+  if (name.empty())
+    return Status::success();
+  transport::Algorithm known;
+  if (!transport::parseAlgorithm(name, known))
+    return wrong("there is no algorithm '" + printable(name) + "'; there are " +
+                 transport::algorithmNames());
+  if (known == transport::Algorithm::Server)
+    return trains ? Status::success()
+                  : wrong("the algorithm server has a rank that computes "
+                          "nothing, and here all do; give colocated");
+  if (known == transport::Algorithm::Own)
+    return Status::success();
+  for (const MeshAxis &axis : mesh) {
+    transport::Request sum{transport::Collective::AllReduce, known,
+                           static_cast<int>(axis.size), 1};
+    if (Status status = transport::checkRequest(sum, 0); !status.ok())
+      return wrong("along the axis " + axis.name + ": " + status.message);
+  }
+  return Status::success();
+}
+
+Status Plan::check() const {
+  if (Status status = checkAlgorithm(algorithm, training.has_value(), mesh);
+      !status.ok())
+    return status;
+  if (!training)
+    return mesh.empty() && (!shardings.empty() || !algorithm.empty())
+               ? wrong("is about the ranks of a mesh, and has no mesh")
+               : Status::success();
+  const TrainingPlan &own = *training;
+  if (own.ranks < 1 || own.countRanks() > maxRanks)
+    return wrong("training is on 1 to " + std::to_string(maxRanks) + " ranks");
+  if (own.zero > ZeroStage::Weights)
+    return wrong("there is no stage " +
+                 std::to_string(static_cast<int>(own.zero)) +
+                 " of ZeRO; there are 0, 1, 2 and 3");
+  if (own.gatherWindow < 0 || own.staleness < 0)
+    return wrong("a gather window and a staleness count from 0");
+  if (own.buckets.bytes < 1 || own.buckets.firstBytes < 1)
+    return wrong("a bucket has at least one byte");
+  if (own.hasServer != (algorithm == "server"))
+    return wrong("a parameter server is the algorithm server");
+  if (!own.hasServer && own.staleness)
+    return wrong("staleness is of the algorithm server");
+  if (own.gatherWindow != defaultGatherWindow &&
+      own.zero < ZeroStage::Gradients)
+    return wrong("a gather window is of ZeRO's stages 2 and 3");
+  if (own.hasServer && (own.zero != ZeroStage::None ||
+                        !(own.buckets == BucketOptions::of(own.buckets.rule))))
+    return wrong("stages of ZeRO and buckets are not taken beside the "
+                 "algorithm server, which has all states and gets all "
+                 "gradients; give colocated");
+  return Status::success();
+}
+
+std::string Plan::hash() const {
+  const std::string all = text();
+  Blake3 hash;
+  hash.update(all.data(), all.size());
+  return toHex(hash.finish());
+}
+
+} // namespace mlc::runtime

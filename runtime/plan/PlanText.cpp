@@ -1,0 +1,272 @@
+//===- PlanText.cpp - Plans as JSON ---------------------------------------===//
+
+#include "runtime/Text.h"
+#include "runtime/plan/Json.h"
+#include "runtime/plan/Plan.h"
+
+namespace mlc::runtime {
+
+//===----------------------------------------------------------------------===//
+// Writing
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Keys of one object, a line each.
+class Writer {
+public:
+  void add(const char *key, const std::string &value) {
+    lines += lines.empty() ? "" : ",\n";
+    lines += std::string("  \"") + key + "\": " + value;
+  }
+  std::string take() const { return "{\n" + lines + "\n}\n"; }
+
+private:
+  std::string lines;
+};
+
+std::string meshText(const std::vector<MeshAxis> &mesh) {
+  std::string text;
+  for (const MeshAxis &axis : mesh)
+    text += (text.empty() ? "" : ", ") + jsonString(axis.name) + ": " +
+            std::to_string(axis.size);
+  return "{" + text + "}";
+}
+
+void addTraining(const TrainingPlan &plan, Writer &writer) {
+  const BucketOptions usual = BucketOptions::of(plan.buckets.rule);
+  if (plan.zero != ZeroStage::None)
+    writer.add("zero", std::to_string(static_cast<int>(plan.zero)));
+  if (plan.buckets.rule == BucketRule::Horovod)
+    writer.add("fusion", "\"horovod\"");
+  if (plan.buckets.bytes != usual.bytes)
+    writer.add("bucket_bytes", std::to_string(plan.buckets.bytes));
+  if (plan.buckets.firstBytes != usual.firstBytes)
+    writer.add("first_bucket_bytes", std::to_string(plan.buckets.firstBytes));
+  if (plan.gatherWindow != defaultGatherWindow)
+    writer.add("gather_window", std::to_string(plan.gatherWindow));
+  if (plan.statistics == BatchStatistics::Local)
+    writer.add("batch_statistics", "\"local\"");
+  if (plan.staleness)
+    writer.add("staleness", std::to_string(plan.staleness));
+}
+
+} // namespace
+
+std::string TensorSharding::text() const {
+  std::string text;
+  for (const std::vector<std::string> &dim : axes) {
+    std::string names;
+    for (const std::string &axis : dim)
+      names += (names.empty() ? "" : "+") + axis;
+    text += (&dim == axes.data() ? "" : ",") + (names.empty() ? "-" : names);
+  }
+  return text;
+}
+
+std::string Plan::text() const {
+  Writer writer;
+  writer.add("mesh",
+             meshText(training ? std::vector<MeshAxis>{{kDataAxis,
+                                                        static_cast<uint32_t>(
+                                                            training->ranks)}}
+                               : mesh));
+  if (!shardings.empty()) {
+    std::string all;
+    for (const TensorSharding &sharding : shardings)
+      all += (all.empty() ? "" : ",\n            ") +
+             jsonString(sharding.pattern) + ": " + jsonString(sharding.text());
+    writer.add("shard", "{" + all + "}");
+  }
+  if (!algorithm.empty())
+    writer.add("algorithm", jsonString(algorithm));
+  if (training)
+    addTraining(*training, writer);
+  return writer.take();
+}
+
+std::string Plan::checkpointText() const {
+  return training && training->ranks > 1 &&
+                 training->statistics == BatchStatistics::Local
+             ? "batch statistics of each of " +
+                   std::to_string(training->ranks) + " ranks\n"
+             : "";
+}
+
+//===----------------------------------------------------------------------===//
+// Reading
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+class Reader {
+public:
+  Reader(bool trains, Plan &plan) : trains(trains), plan(plan) {
+    if (trains)
+      plan.training.emplace();
+  }
+
+  Status read(const json::Object &object) {
+    // Shardings name axes, and buckets have sizes by their rule, wherever
+    // these stand.
+    for (const char *first : {"mesh", "fusion"})
+      for (const auto &[key, value] : object)
+        if (key == first)
+          if (Status status = readKey(key, value); !status.ok())
+            return status;
+    for (const auto &[key, value] : object)
+      if (key != "mesh" && key != "fusion")
+        if (Status status = readKey(key, value); !status.ok())
+          return status;
+    if (trains && plan.mesh.empty())
+      return Status::badFile("has no \"mesh\"; give {\"data\": RANKS}");
+    plan.mesh.resize(trains ? 0 : plan.mesh.size());
+    Status status = plan.check();
+    return status.ok() ? status : Status::badFile(status.message);
+  }
+
+private:
+  Status readKey(const std::string &key, const json::Value &value) {
+    Status status = dispatch(key, value);
+    return status.ok()
+               ? status
+               : Status::badFile(jsonString(key) + ": " + status.message);
+  }
+
+  static Status expected(const char *what, const json::Value &value) {
+    return Status::badFile(std::string("expected ") + what + ", not " +
+                           value.kind());
+  }
+
+  Status dispatch(const std::string &key, const json::Value &value) {
+    if (key == "mesh")
+      return readMesh(value);
+    if (key == "algorithm")
+      return readAlgorithm(value);
+    if (key == "shard")
+      return trains ? Status::badFile("is of mlc compile; training splits the "
+                                      "batch over \"data\"")
+                    : readShardings(value);
+    static const char *const known[] = {"zero",          "fusion",
+                                        "bucket_bytes",  "first_bucket_bytes",
+                                        "gather_window", "batch_statistics",
+                                        "staleness"};
+    std::string all;
+    for (const char *one : known) {
+      if (key == one)
+        return trains ? readTraining(key, value)
+                      : Status::badFile("is of mlc train");
+      all += std::string(", ") + one;
+    }
+    return Status::badFile("is no key of a plan; there are mesh, algorithm" +
+                           (trains ? all : std::string(", shard")));
+  }
+
+  Status readMesh(const json::Value &value) {
+    const auto *axes = value.get<json::Object>();
+    if (!axes)
+      return expected("an object, {\"AXIS\": RANKS}", value);
+    for (const auto &[name, size] : *axes) {
+      const auto *ranks = size.get<int64_t>();
+      if (!ranks)
+        return expected("a whole number of ranks", size);
+      if (Status status = plan.addAxis(name, *ranks); !status.ok())
+        return status;
+    }
+    if (!trains)
+      return Status::success();
+    if (plan.mesh.size() != 1 || plan.mesh[0].name != kDataAxis)
+      return Status::badFile("training has the one axis \"data\"");
+    plan.training->ranks = plan.mesh[0].size;
+    return Status::success();
+  }
+
+  Status readAlgorithm(const json::Value &value) {
+    const auto *name = value.get<std::string>();
+    if (!name)
+      return expected("a string", value);
+    plan.algorithm = *name;
+    if (trains)
+      plan.training->hasServer = *name == "server";
+    return Status::success();
+  }
+
+  Status readShardings(const json::Value &value) {
+    const auto *all = value.get<json::Object>();
+    if (!all)
+      return expected("an object, {\"TENSOR\": \"AXIS,-\"}", value);
+    for (const auto &[pattern, axes] : *all) {
+      const auto *text = axes.get<std::string>();
+      Status status = text ? plan.addSharding(pattern, splitDims(*text, ','))
+                           : expected("a string, \"AXIS,-\"", axes);
+      if (!status.ok())
+        return Status::badFile(jsonString(pattern) + ": " + status.message);
+    }
+    return Status::success();
+  }
+
+  Status readTraining(const std::string &key, const json::Value &value) {
+    TrainingPlan &training = *plan.training;
+    if (key == "fusion" || key == "batch_statistics") {
+      const auto *word = value.get<std::string>();
+      if (!word)
+        return expected("a string", value);
+      return key == "fusion" ? readFusion(*word) : readStatistics(*word);
+    }
+    const auto *number = value.get<int64_t>();
+    if (!number)
+      return expected("a whole number", value);
+    if (*number < 0)
+      return Status::badFile("expected a number from 0 on, not " +
+                             std::to_string(*number));
+    if (key == "zero")
+      training.zero =
+          static_cast<ZeroStage>(std::min<int64_t>(*number, UINT8_MAX));
+    else if (key == "bucket_bytes")
+      training.buckets.bytes = *number;
+    else if (key == "first_bucket_bytes")
+      training.buckets.firstBytes = *number;
+    else if (key == "gather_window")
+      training.gatherWindow = *number;
+    else
+      training.staleness = *number;
+    return Status::success();
+  }
+
+  Status readFusion(const std::string &word) {
+    if (word != "ddp" && word != "horovod")
+      return Status::badFile("expected \"ddp\" or \"horovod\", not " +
+                             jsonString(word));
+    plan.training->buckets = BucketOptions::of(
+        word == "ddp" ? BucketRule::DDP : BucketRule::Horovod);
+    return Status::success();
+  }
+
+  Status readStatistics(const std::string &word) {
+    if (word != "global" && word != "local")
+      return Status::badFile("expected \"global\" or \"local\", not " +
+                             jsonString(word));
+    plan.training->statistics =
+        word == "local" ? BatchStatistics::Local : BatchStatistics::Global;
+    return Status::success();
+  }
+
+  const bool trains;
+  Plan &plan;
+};
+
+} // namespace
+
+Status Plan::parse(std::string_view text, bool trains, Plan &plan) {
+  json::Value value;
+  if (Status status = json::parse(text, value); !status.ok())
+    return status;
+  const auto *object = value.get<json::Object>();
+  if (!object)
+    return Status::badFile(std::string("a plan is a JSON object, not ") +
+                           value.kind());
+  plan = {};
+  return Reader(trains, plan).read(*object);
+}
+
+} // namespace mlc::runtime

@@ -1,0 +1,183 @@
+//===- PlanTest.cpp - Plans, and the JSON that they are written in --------===//
+
+#include "runtime/plan/Plan.h"
+#include "runtime/plan/Json.h"
+#include <catch2/catch.hpp>
+#include <random>
+
+using namespace mlc::runtime;
+using Catch::Matchers::Contains;
+
+namespace {
+
+std::string problemOf(const std::string &text) {
+  json::Value value;
+  return json::parse(text, value).message;
+}
+
+std::string problemOf(const std::string &text, bool trains) {
+  Plan plan;
+  Status status = Plan::parse(text, trains, plan);
+  CHECK((status.ok() || status.code == MLC_BAD_FILE));
+  return status.message;
+}
+
+/// What is written of what is read.
+std::string readAndWritten(const std::string &text, bool trains) {
+  Plan plan;
+  Status status = Plan::parse(text, trains, plan);
+  CHECK(status.message.empty());
+  return plan.text();
+}
+
+} // namespace
+
+TEST_CASE("JSON is read in its order", "[plan]") {
+  json::Value value;
+  REQUIRE(json::parse(" {\"b\": [1, -2.5e1, true, null, \"\\u00e4\\ud83d\\ude00"
+                      "\\n\"], \"a\": {}, \"c\": 9223372036854775807}\n",
+                      value)
+              .ok());
+  const auto *object = value.get<json::Object>();
+  REQUIRE(object);
+  REQUIRE(object->size() == 3);
+  CHECK((*object)[0].first == "b");
+  CHECK((*object)[1].first == "a");
+  CHECK((*object)[1].second.get<json::Object>());
+  CHECK(*(*object)[2].second.get<int64_t>() == INT64_MAX);
+  const auto &array = *(*object)[0].second.get<json::Array>();
+  REQUIRE(array.size() == 5);
+  CHECK(*array[0].get<int64_t>() == 1);
+  CHECK(*array[1].get<double>() == -25);
+  CHECK(*array[2].get<bool>());
+  CHECK(array[3].get<std::nullptr_t>());
+  CHECK(*array[4].get<std::string>() == "\xc3\xa4\xf0\x9f\x98\x80\n");
+}
+
+TEST_CASE("what is no JSON is named with its place", "[plan]") {
+  for (auto [text, message] : {
+           std::pair("", "line 1, column 1: expected a value"),
+           {"{\n \"a\" 1}", "line 2, column 6: expected ':'"},
+           {"{\"a\": 1,}", "expected a key, a string"},
+           {"[1 2]", "expected ',' or ']'"},
+           {"{\"a\": 1, \"a\": 2}", "the key \"a\" is there twice"},
+           {"\"a", "expected '\"', the end of a string"},
+           {"\"\\x\"", "expected an escape that JSON has"},
+           {"\"\\ud800\"", "expected the second half of a pair of surrogates"},
+           {"\"\xff\"", "expected a string of UTF-8"},
+           {"\"\n\"", "expected no control character in a string"},
+           {"01", "expected a value"},
+           {"1.", "expected a digit"},
+           {"9223372036854775808", "expected a number that 64 bits hold"},
+           {"1e999", "expected a number that 64 bits hold"},
+           {"nul", "expected a value"},
+           {"{} x", "expected the end of the text"},
+       })
+    CHECK_THAT(problemOf(text), Contains(message));
+  CHECK_THAT(problemOf(std::string(100, '[')), Contains("no more than 64"));
+  CHECK_THAT(problemOf(std::string(1 << 20, '[')), Contains("no more than 64"));
+}
+
+TEST_CASE("any bytes are read or refused", "[plan]") {
+  const std::string good = "{\"mesh\": {\"data\": 2, \"b\": 3}, \"shard\": "
+                           "{\"x*\": \"data+b,-\"}, \"algorithm\": \"ring\"}";
+  std::mt19937 random(1);
+  const std::string alphabet = "{}[]\",:+-0123456789eE.\\u\ntruefalsn\xff";
+  for (int i = 0; i < 20000; ++i) {
+    std::string text = good;
+    for (unsigned changes = 1 + random() % 4; changes; --changes) {
+      const size_t at = random() % text.size();
+      const char c = alphabet[random() % alphabet.size()];
+      if (random() % 3 == 0)
+        text.erase(at, 1 + random() % 5);
+      else if (random() % 2)
+        text[at] = c;
+      else
+        text.insert(at, 1, c);
+      if (text.empty())
+        text = " ";
+    }
+    Plan plan;
+    if (Plan::parse(text, random() % 2, plan).ok()) {
+      // What is written means the same.
+      Plan again;
+      CHECK(Plan::parse(plan.text(), plan.training.has_value(), again).ok());
+      CHECK(again.text() == plan.text());
+    }
+  }
+}
+
+TEST_CASE("a plan has one text", "[plan]") {
+  const std::string model = "{\n  \"mesh\": {\"data\": 2, \"fsdp\": 2},\n"
+                            "  \"shard\": {\"x\": \"data+fsdp\",\n"
+                            "            \"w*\": \"-,fsdp\"},\n"
+                            "  \"algorithm\": \"ring\"\n}\n";
+  CHECK(readAndWritten(model, false) == model);
+  CHECK(readAndWritten("{\"algorithm\": \"ring\", \"shard\": {\"x\": "
+                       "\"data+fsdp\", \"w*\": \"-,fsdp\"}, \"mesh\": "
+                       "{\"data\": 2, \"fsdp\": 2}}",
+                       false) == model);
+  const std::string training = "{\n  \"mesh\": {\"data\": 4},\n  \"zero\": 3,\n"
+                               "  \"fusion\": \"horovod\",\n"
+                               "  \"bucket_bytes\": 5,\n"
+                               "  \"gather_window\": 0,\n"
+                               "  \"batch_statistics\": \"local\"\n}\n";
+  CHECK(readAndWritten(training, true) == training);
+  // Defaults are left out.
+  CHECK(readAndWritten("{\"mesh\": {\"data\": 4}, \"zero\": 0, "
+                       "\"bucket_bytes\": 26214400, \"first_bucket_bytes\": "
+                       "1048576, \"fusion\": \"ddp\", \"staleness\": 0}",
+                       true) == "{\n  \"mesh\": {\"data\": 4}\n}\n");
+  Plan one, other;
+  REQUIRE(Plan::parse(training, true, one).ok());
+  REQUIRE(Plan::parse("{\"mesh\": {\"data\": 4}}", true, other).ok());
+  CHECK(one.hash().size() == 64);
+  CHECK(one.hash() != other.hash());
+}
+
+TEST_CASE("what is no plan is named", "[plan]") {
+  for (auto [text, message] : {
+           std::pair("[]", "a plan is a JSON object, not an array"),
+           {"{\"mash\": 1}", "\"mash\": is no key of a plan; there are mesh, "},
+           {"{\"mesh\": 2}", "\"mesh\": expected an object"},
+           {"{\"mesh\": {\"a\": 1.5}}", "expected a whole number of ranks"},
+           {"{\"mesh\": {\"a\": 0}}", "the axis 'a' has 0 ranks"},
+           {"{\"mesh\": {\"a b\": 2}}", "other characters than letters"},
+           {"{\"mesh\": {\"a\": 65536, \"b\": 2}}", "more than 65536 ranks"},
+           {"{\"mesh\": {\"a\": 2}, \"shard\": {\"x\": \"b\"}}",
+            "\"shard\": \"x\": 'b' is no axis of the mesh"},
+           {"{\"mesh\": {\"a\": 2, \"b\": 2}, \"shard\": {\"x\": \"b+a\"}}",
+            "'b' stands before 'a'; give them in the order of the mesh, a+b"},
+           {"{\"mesh\": {\"a\": 2}, \"shard\": {\"x\": 1}}",
+            "expected a string, \"AXIS,-\", not a number"},
+           {"{\"shard\": {\"x\": \"-\"}}", "has no mesh"},
+           {"{\"mesh\": {\"a\": 2}, \"algorithm\": \"best\"}",
+            "there is no algorithm 'best'"},
+           {"{\"mesh\": {\"a\": 3}, \"algorithm\": \"butterfly\"}",
+            "along the axis a: the algorithm butterfly"},
+           {"{\"mesh\": {\"a\": 2}, \"algorithm\": \"server\"}",
+            "give colocated"},
+           {"{\"mesh\": {\"a\": 2}, \"zero\": 1}", "\"zero\": is of mlc train"},
+       })
+    CHECK_THAT(problemOf(text, false), Contains(message));
+  for (auto [text, message] : {
+           std::pair("{}", "has no \"mesh\""),
+           {"{\"mesh\": {\"a\": 2}}", "training has the one axis \"data\""},
+           {"{\"mesh\": {\"data\": 2, \"t\": 2}}", "the one axis \"data\""},
+           {"{\"mesh\": {\"data\": 2}, \"zero\": 4}", "no stage 4 of ZeRO"},
+           {"{\"mesh\": {\"data\": 2}, \"zero\": -1}", "from 0 on, not -1"},
+           {"{\"mesh\": {\"data\": 2}, \"zero\": 300}", "no stage 255 of"},
+           {"{\"mesh\": {\"data\": 2}, \"bucket_bytes\": 0}",
+            "a bucket has at least one byte"},
+           {"{\"mesh\": {\"data\": 2}, \"fusion\": \"x\"}",
+            "expected \"ddp\" or \"horovod\", not \"x\""},
+           {"{\"mesh\": {\"data\": 2}, \"staleness\": 2}",
+            "staleness is of the algorithm server"},
+           {"{\"mesh\": {\"data\": 2}, \"gather_window\": 5}",
+            "a gather window is of ZeRO's stages 2 and 3"},
+           {"{\"mesh\": {\"data\": 2}, \"algorithm\": \"server\", \"zero\": 1}",
+            "not taken beside the algorithm server"},
+           {"{\"mesh\": {\"data\": 2}, \"shard\": {}}", "is of mlc compile"},
+       })
+    CHECK_THAT(problemOf(text, true), Contains(message));
+}

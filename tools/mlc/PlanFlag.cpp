@@ -1,0 +1,38 @@
+//===- PlanFlag.cpp - A plan from a file, or to be seen -------------------===//
+
+#include "tools/mlc/PlanFlag.h"
+#include "runtime/FileBytes.h"
+#include "tools/mlc/Failure.h"
+
+using namespace mlc::cli;
+namespace cl = llvm::cl;
+namespace runtime = mlc::runtime;
+
+PlanFlag::PlanFlag(cl::SubCommand &sub, bool trains)
+    : file("plan", cl::value_desc("file.json"),
+           cl::desc("Take how the program is split over ranks from this file, "
+                    "in the place of the flags that say so (docs/Plan.md)"),
+           cl::sub(sub)),
+      printsIt("print-plan",
+               cl::desc("Print how the program is split over ranks, for "
+                        "--plan, and do nothing else"),
+               cl::sub(sub)),
+      trains(trains) {}
+
+llvm::Expected<mlc::runtime::Plan>
+PlanFlag::read(llvm::ArrayRef<const cl::Option *> others) const {
+  for (const cl::Option *other : others)
+    if (other->getNumOccurrences())
+      return fail(Exit::Usage, "--plan and --" + other->ArgStr +
+                                   " exclude each other: the file says it");
+  runtime::FileBytes bytes;
+  runtime::Plan plan;
+  auto status =
+      runtime::FileBytes::read(file.c_str(), runtime::maxTextFile, bytes);
+  if (status.ok())
+    status = runtime::Plan::parse(bytes.text(), trains, plan);
+  if (status.ok())
+    return plan;
+  status.message = file + ": " + status.message;
+  return statusFailure(status);
+}

@@ -1,0 +1,35 @@
+//===- PlanFlag.h - A plan from a file, or to be seen -----------*- C++ -*-===//
+
+#ifndef MLC_TOOLS_MLC_PLANFLAG_H
+#define MLC_TOOLS_MLC_PLANFLAG_H
+
+#include "runtime/plan/Plan.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/Error.h"
+
+namespace mlc::cli {
+
+/// `--plan` and `--print-plan` (docs/Plan.md).
+class PlanFlag {
+public:
+  /// Of a command that compiles for ranks or, with `trains`, trains on them.
+  PlanFlag(llvm::cl::SubCommand &sub, bool trains);
+
+  bool isGiven() const { return file.getNumOccurrences(); }
+  const std::string &getFile() const { return file; }
+  bool prints() const { return printsIt; }
+
+  /// The plan of the file. Errors: a file that cannot be read or is no plan;
+  /// one of `others`, which say what a plan says, beside it.
+  llvm::Expected<runtime::Plan>
+  read(llvm::ArrayRef<const llvm::cl::Option *> others) const;
+
+private:
+  llvm::cl::opt<std::string> file;
+  llvm::cl::opt<bool> printsIt;
+  const bool trains;
+};
+
+} // namespace mlc::cli
+
+#endif // MLC_TOOLS_MLC_PLANFLAG_H
