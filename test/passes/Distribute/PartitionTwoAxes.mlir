@@ -54,10 +54,10 @@ module attributes {dist.mesh = [#dist.axis<"tensor", T>, #dist.axis<"data", D>]}
 //--- uneven.mlir
 module attributes {dist.mesh = [#dist.axis<"a", 2>, #dist.axis<"b", 3>]} {
   func.func @main(%x: tensor<11x4xf32> {dist.sharding = #dist.sharding<[["a", "b"], ""]>}, %w: tensor<4x7xf32> {dist.sharding = #dist.sharding<["", ["a", "b"]]>})
-      -> (tensor<11x7xf32> {dist.sharding = #dist.sharding<[["a", "b"], ""]>}, tensor<7x11xf32> {dist.sharding = #dist.sharding<[["a", "b"], ""]>}, tensor<7xf32> {dist.sharding = #dist.sharding<[""]>}) {
+      -> (tensor<11x7xf32> {dist.sharding = #dist.sharding<[["a", "b"], ""]>}, tensor<7x11xf32> {dist.sharding = #dist.sharding<[["a", "b"], ""]>}, tensor<1x7xf32> {dist.sharding = #dist.sharding<["", ""]>}) {
     %y = mlc.matmul %x, %w : (tensor<11x4xf32>, tensor<4x7xf32>) -> tensor<11x7xf32>
     %t = mlc.transpose %y {permutation = array<i64: 1, 0>} : (tensor<11x7xf32>) -> tensor<7x11xf32>
-    %s = mlc.reduce %y {axes = array<i64: 0>, kind = "max"} : (tensor<11x7xf32>) -> tensor<7xf32>
-    return %y, %t, %s : tensor<11x7xf32>, tensor<7x11xf32>, tensor<7xf32>
+    %s = mlc.reduce %y {axes = array<i64: 0>, kind = "max"} : (tensor<11x7xf32>) -> tensor<1x7xf32>
+    return %y, %t, %s : tensor<11x7xf32>, tensor<7x11xf32>, tensor<1x7xf32>
   }
 }
