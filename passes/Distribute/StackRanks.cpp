@@ -1,6 +1,5 @@
 //===- StackRanks.cpp - A rank's function over all ranks' tensors ---------===//
 
-#include "dialects/Graph/MovementOps.h"
 #include "dialects/Graph/OpaqueOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
@@ -28,40 +27,6 @@ struct Stacked {
   Value value;
   StackedAxes axes;
 };
-
-/// A stage of several pieces: one operator for each, and what puts them
-/// together.
-FailureOr<Value> emitPieces(OpBuilder &builder, Location loc,
-                            const Definition &definition, const Stage &stage,
-                            llvm::function_ref<Value(TensorId)> valueOf) {
-  std::optional<unsigned> joined;
-  for (const Piece &piece : stage.pieces)
-    for (auto [d, offset] : llvm::enumerate(piece.offset))
-      if (!offset.isConstant(0)) {
-        if (joined && *joined != d)
-          return emitError(loc) << "has pieces along two dims, which cannot be "
-                                   "stacked; run it with mlc-eval --ranks";
-        joined = d;
-      }
-  SmallVector<Value> parts;
-  for (const Piece &piece : stage.pieces) {
-    Stage part = stage;
-    part.dims.clear();
-    for (const Loop &loop : piece.loops)
-      part.dims.push_back(loop.extent);
-    part.pieces = {piece};
-    for (IntExpr &offset : part.pieces.front().offset)
-      offset = IntExpr::constant(builder.getContext(), 0);
-    FailureOr<Value> value = emitStage(builder, loc, definition, part, valueOf);
-    if (failed(value))
-      return failure();
-    parts.push_back(*value);
-  }
-  FailureOr<ConcatOp> all =
-      createOp<ConcatOp>(builder, loc, ValueRange(parts), joined.value_or(0));
-  return failed(all) ? FailureOr<Value>(failure())
-                     : FailureOr<Value>(all->getResult());
-}
 
 class RankStacker {
 public:

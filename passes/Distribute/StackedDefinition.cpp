@@ -1,8 +1,10 @@
 //===- StackedDefinition.cpp - Definitions over all ranks -----------------===//
 
 #include "passes/Distribute/StackedDefinition.h"
+#include "dialects/Graph/MovementOps.h"
 #include "dialects/Interfaces/DefinitionForms.h"
 #include "dialects/Interfaces/DefinitionText.h"
+#include "passes/Differentiate/Emit.h"
 
 using namespace mlir;
 using llvm::ArrayRef;
@@ -280,6 +282,38 @@ FailureOr<StackedDefinition> stackDefinition(const Definition &definition,
                                              std::optional<unsigned> exchanged,
                                              std::string &problem) {
   return Stacking(definition, mesh, inputs, exchanged).run(problem);
+}
+
+FailureOr<Value> emitPieces(OpBuilder &builder, Location loc,
+                            const Definition &definition, const Stage &stage,
+                            llvm::function_ref<Value(TensorId)> valueOf) {
+  std::optional<unsigned> joined;
+  for (const Piece &piece : stage.pieces)
+    for (auto [d, offset] : llvm::enumerate(piece.offset))
+      if (!offset.isConstant(0)) {
+        if (joined && *joined != d)
+          return emitError(loc) << "has pieces along two dims, which cannot be "
+                                   "stacked; run it with mlc-eval --ranks";
+        joined = d;
+      }
+  SmallVector<Value> parts;
+  for (const Piece &piece : stage.pieces) {
+    Stage part = stage;
+    part.dims.clear();
+    for (const Loop &loop : piece.loops)
+      part.dims.push_back(loop.extent);
+    part.pieces = {piece};
+    for (IntExpr &offset : part.pieces.front().offset)
+      offset = IntExpr::constant(builder.getContext(), 0);
+    FailureOr<Value> value = emitStage(builder, loc, definition, part, valueOf);
+    if (failed(value))
+      return failure();
+    parts.push_back(*value);
+  }
+  FailureOr<ConcatOp> all =
+      createOp<ConcatOp>(builder, loc, ValueRange(parts), joined.value_or(0));
+  return failed(all) ? FailureOr<Value>(failure())
+                     : FailureOr<Value>(all->getResult());
 }
 
 } // namespace mlc

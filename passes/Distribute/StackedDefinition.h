@@ -11,6 +11,7 @@
 
 #include "dialects/Dist/Dist.h"
 #include "dialects/Interfaces/Definition.h"
+#include "mlir/IR/Builders.h"
 #include "llvm/ADT/SmallBitVector.h"
 
 namespace mlc {
@@ -49,6 +50,13 @@ std::optional<unsigned> findRank(IntExpr expr,
 /// Whether anything in a definition depends on a rank's coordinates.
 bool dependsOnRank(const Definition &definition,
                    llvm::ArrayRef<dist::AxisAttr> mesh);
+
+/// A stage of several pieces: one operator for each, and what puts them
+/// together. Emits an error where they lie along two dims.
+mlir::FailureOr<mlir::Value>
+emitPieces(mlir::OpBuilder &builder, mlir::Location loc,
+           const Definition &definition, const Stage &stage,
+           llvm::function_ref<mlir::Value(TensorId)> valueOf);
 
 } // namespace mlc
 

@@ -101,7 +101,8 @@ class Trainer:
     Further keyword arguments are the flags of `mlc train` (CommandLine.md): loss_of,
     target_input, class_axis, training_form, autocast, train, freeze, momentum, nesterov,
     beta1, beta2, epsilon, weight_decay, clip_norm, loss_scale, keep_half, zero,
-    algorithm, batch_statistics, fusion, bucket_bytes, gather_window, memory_budget, precision.
+    algorithm, batch_statistics, fusion, bucket_bytes, first_bucket_bytes, gather_window,
+    memory_budget, precision.
 
     >>> trainer = mlc.Trainer("model.onnx", loss="cross-entropy", optimizer="adamw", batch=32)
     >>> for images, labels in loader:
