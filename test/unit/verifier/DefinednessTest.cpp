@@ -229,6 +229,67 @@ std::vector<Statement> otherStatements() {
 }
 
 //===----------------------------------------------------------------------===//
+// Needs, each beside each
+//===----------------------------------------------------------------------===//
+
+/// A number made of an element x and of a truth value m, which has a value for
+/// some of them.
+struct Partial {
+  std::string text;
+  bool (*hasValue)(double x, bool m);
+  bool isProvable = true; // from an equal need, and shows one
+};
+
+const std::string logarithm = "log(x[q])", isAbove = "log(x[q]) > 0";
+
+const std::vector<Partial> partials = {
+    {"x[q]", [](double, bool) { return true; }},
+    {logarithm, [](double x, bool) { return x > 0; }},
+    {"sqrt(x[q])", [](double x, bool) { return x >= 0; }},
+    {"reciprocal(x[q])", [](double x, bool) { return x != 0; }},
+    {"1.0 / x[q]", [](double x, bool) { return x != 0; }},
+    {"pow(x[q], 3)", [](double, bool) { return true; }},
+    {"pow(x[q], -1)", [](double x, bool) { return x != 0; }},
+    {"pow(x[q], 0.5)", [](double x, bool) { return x >= 0; }},
+    {"pow(x[q], -0.5)", [](double x, bool) { return x > 0; }},
+    {"(1.0 + " + logarithm + ")", [](double x, bool) { return x > 0; }},
+    {"(" + logarithm + " + 1)", [](double x, bool) { return x > 0; }},
+    {"f32(m[q]) * " + logarithm, [](double x, bool) { return x > 0; }},
+    {"f32(0.0 < " + logarithm + ")", [](double x, bool) { return x > 0; }},
+    {"f32(" + isAbove + ")", [](double x, bool) { return x > 0; }},
+    {"select(" + isAbove + ", 1.0, 0.0)", [](double x, bool) { return x > 0; }},
+    {"select(m[q], " + logarithm + ", 0)",
+     [](double x, bool m) { return !m || x > 0; }},
+    {"select(m[q], 0, " + logarithm + ")",
+     [](double x, bool m) { return m || x > 0; }},
+    {"f32(and(m[q], " + isAbove + "))",
+     [](double x, bool m) { return !m || x > 0; }},
+    {"f32(or(m[q], " + isAbove + "))",
+     [](double x, bool m) { return m || x > 0; }},
+    {"f32(and(" + isAbove + ", m[q]))",
+     [](double x, bool m) { return !m || x > 0; }, /*isProvable=*/false},
+    {"f32(or(" + isAbove + ", m[q]))",
+     [](double x, bool m) { return m || x > 0; }, /*isProvable=*/false},
+    {"f32(xor(m[q], " + isAbove + "))", [](double x, bool) { return x > 0; }}};
+
+/// Whether one has a value wherever the other has.
+bool follows(const Partial &after, const Partial &before) {
+  for (double x : {-2, -1, 0, 1, 2})
+    for (bool m : {false, true})
+      if (before.hasValue(x, m) && !after.hasValue(x, m))
+        return false;
+  return true;
+}
+
+std::string timesZero(const Partial &partial) {
+  return "%r = mlc.compute %x, %m {definition = \"(x, m; n) Y[q] = 0 * " +
+         partial.text +
+         "\", dims = #mlc.dims<[n]>, integers = #mlc.dims<[n]>, reals = [], "
+         "type = f32} : (!n, !nb) -> !n\n" +
+         result("n");
+}
+
+//===----------------------------------------------------------------------===//
 // Answers
 //===----------------------------------------------------------------------===//
 
@@ -301,6 +362,28 @@ TEST_CASE_METHOD(Fixture, "what is defined, masked and dead", "[definedness]") {
       CHECK_FALSE(usual.isProved());
     }
   }
+}
+
+TEST_CASE_METHOD(Fixture, "each need shows those that follow from it",
+                 "[definedness]") {
+  unsigned numRefuted = 0;
+  for (const Partial &before : partials)
+    for (const Partial &after : partials) {
+      INFO(before.text << " and " << after.text);
+      read(Statement{"", Answer::Proved, timesZero(before), timesZero(after)});
+      Verdict alone = verdict(false), usual = verdict(true);
+      INFO(alone.reason << usual.reason << usual.counterexample.text);
+      if (!follows(after, before)) {
+        CHECK_FALSE(alone.isProved());
+        CHECK_FALSE(usual.isProved());
+        numRefuted += usual.isRefuted();
+      } else if (before.isProvable && after.isProvable) {
+        CHECK(usual.isProved());
+      } else {
+        CHECK_FALSE(usual.isRefuted());
+      }
+    }
+  CHECK(numRefuted > 100);
 }
 
 TEST_CASE_METHOD(Fixture, "a proof of what is masked is none of what is not",
