@@ -94,6 +94,7 @@ class Engine:
     def optimize(self, path, flags, number):
         """The bytes that are written, or nothing."""
         result = path.with_name(f"{path.stem}-{number}.onnx")
+        result.unlink(missing_ok=True)
         done = run([self.build.mlc, "optimize", path, "-o", result, *flags], number)
         if done.returncode:
             assert not result.exists(), f"{result} is written in spite of {done.returncode}"
