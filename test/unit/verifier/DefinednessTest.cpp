@@ -30,7 +30,6 @@ struct Statement {
 const std::string types = R"(
 !n = tensor<?xf32, #mlc.dims<[n]>>
 !nb = tensor<?xi1, #mlc.dims<[n]>>
-!h = tensor<?xf16, #mlc.dims<[n]>>
 !v = tensor<?xf32, #mlc.dims<[v]>>
 !k = tensor<?xf32, #mlc.dims<[k]>>
 !ki = tensor<?xi64, #mlc.dims<[k]>>
@@ -90,14 +89,16 @@ std::string largest(const std::string &rest) {
          "true, sorted = true} : (!k3) -> (!k3, !i3)\n" +
          rest;
 }
-/// %x and a number of another type, made one of f16, less that number.
-std::string throughHalf(const std::string &number, const std::string &type) {
-  std::string other = "tensor<?x" + type + ", #mlc.dims<[n]>>";
+/// %x and a number of another type, made one of a narrow one, less that number.
+std::string through(const std::string &number, const std::string &type,
+                    const std::string &narrow = "f16") {
+  std::string other = "tensor<?x" + type + ", #mlc.dims<[n]>>",
+              half = "tensor<?x" + narrow + ", #mlc.dims<[n]>>";
   return "%c = mlc.fill {dims = #mlc.dims<[n]>, value = #mlc.real<" + number +
          ">, type = " + type + "} : () -> " + other +
-         "\n%h = mlc.cast %c {to = " + "f16} : (" + other +
-         ") -> !h\n%f = mlc.cast %h {to = f32} : (!h) -> " +
-         "!n\n%s = mlc.add %x, %f : (!n, !n) -> !n\n"
+         "\n%h = mlc.cast %c {to = " + narrow + "} : (" + other + ") -> " +
+         half + "\n%f = mlc.cast %h {to = f32} : (" + half +
+         ") -> !n\n%s = mlc.add %x, %f : (!n, !n) -> !n\n"
          "%r = mlc.sub %s, %f : (!n, !n) -> !n\n" +
          result("n");
 }
@@ -193,11 +194,15 @@ std::vector<Statement> otherStatements() {
        largest("%r = mlc.add %w, %g : (!k3, !k3) -> !k3\n" + result("k3")),
        largest("%r = mlc.add %g, %w : (!k3, !k3) -> !k3\n" + result("k3"))},
       {"an integer beyond a type, added and taken away", Answer::Refuted, same,
-       throughHalf("100000.0", "i64")},
+       through("100000.0", "i64")},
       {"a number beyond a type, added and taken away", Answer::Refuted, same,
-       throughHalf("100000.0", "f32")},
+       through("100000.0", "f32")},
+      {"a number without a sign beyond a type", Answer::Refuted, same,
+       through("100000.0", "ui32")},
+      {"the largest float32 in bfloat16", Answer::Refuted, same,
+       through("3.4e38", "f32", "bf16")},
       {"an integer of a type, added and taken away", Answer::Proved, same,
-       throughHalf("1000.0", "i64")},
+       through("1000.0", "i64")},
       {"a selection moves into a logarithm", Answer::NotRefuted,
        "%u = mlc.fill {dims = #mlc.dims<[n]>, value = #mlc.real<1.0>, type = "
        "f32} : () -> !n\n"
@@ -252,6 +257,8 @@ const std::vector<Partial> partials = {
     {"pow(x[q], -1)", [](double x, bool) { return x != 0; }},
     {"pow(x[q], 0.5)", [](double x, bool) { return x >= 0; }},
     {"pow(x[q], -0.5)", [](double x, bool) { return x > 0; }},
+    {"pow(x[q], x[q])", [](double x, bool) { return x > 0 || x == int(x); },
+     /*isProvable=*/false},
     {"(1.0 + " + logarithm + ")", [](double x, bool) { return x > 0; }},
     {"(" + logarithm + " + 1)", [](double x, bool) { return x > 0; }},
     {"f32(m[q]) * " + logarithm, [](double x, bool) { return x > 0; }},
@@ -274,19 +281,41 @@ const std::vector<Partial> partials = {
 
 /// Whether one has a value wherever the other has.
 bool follows(const Partial &after, const Partial &before) {
-  for (double x : {-2, -1, 0, 1, 2})
+  for (double x : {-1.5, -1.0, 0.0, 1.0, 2.5})
     for (bool m : {false, true})
       if (before.hasValue(x, m) && !after.hasValue(x, m))
         return false;
   return true;
 }
 
-std::string timesZero(const Partial &partial) {
-  return "%r = mlc.compute %x, %m {definition = \"(x, m; n) Y[q] = 0 * " +
-         partial.text +
+/// In which l is the logarithm of x.
+std::string timesZero(const std::string &element) {
+  return "%r = mlc.compute %x, %m {definition = \"(x, m; n) l[i < n] = "
+         "log(x[i]); Y[q] = 0 * " +
+         element +
          "\", dims = #mlc.dims<[n]>, integers = #mlc.dims<[n]>, reals = [], "
          "type = f32} : (!n, !nb) -> !n\n" +
          result("n");
+}
+
+/// Needs of some elements, of which others know nothing.
+std::vector<Statement> statementsOfPlaces() {
+  std::vector<Statement> all;
+  auto add = [&](Answer answer, std::string before, std::string after) {
+    all.push_back({"", answer, timesZero(before), timesZero(after)});
+  };
+  for (const char *some :
+       {"log(select(q < 1, x[q], 1.0))", "log(select(q < 1, 1.0, x[q]))",
+        "select(q < 1, l[q], 0)", "select(q < 1, 0, l[q])", "l<0>[q - 1]",
+        "sum{r < 1}(l<0>[r])", "sum{r < n}(l<0>[r + 1])",
+        "f32(any{r < n}(l[r] > 0))"}) {
+    add(Answer::NotProved, some, "l[q]");
+    add(Answer::NotProved, "x[q]", some);
+    add(Answer::Proved, "sum{r < n}(l[r])", some);
+  }
+  add(Answer::Proved, "sum{r < n}(l[r])", "l[q]");
+  add(Answer::NotProved, "l[q]", "sum{r < n}(l[r])");
+  return all;
 }
 
 //===----------------------------------------------------------------------===//
@@ -337,6 +366,7 @@ struct Fixture {
 TEST_CASE_METHOD(Fixture, "what is defined, masked and dead", "[definedness]") {
   std::vector<Statement> statements = sharedStatements();
   llvm::append_range(statements, otherStatements());
+  llvm::append_range(statements, statementsOfPlaces());
   for (const Statement &statement : statements) {
     INFO(statement.why << "\n"
                        << statement.before << "---\n"
@@ -370,7 +400,8 @@ TEST_CASE_METHOD(Fixture, "each need shows those that follow from it",
   for (const Partial &before : partials)
     for (const Partial &after : partials) {
       INFO(before.text << " and " << after.text);
-      read(Statement{"", Answer::Proved, timesZero(before), timesZero(after)});
+      read(Statement{"", Answer::Proved, timesZero(before.text),
+                     timesZero(after.text)});
       Verdict alone = verdict(false), usual = verdict(true);
       INFO(alone.reason << usual.reason << usual.counterexample.text);
       if (!follows(after, before)) {
