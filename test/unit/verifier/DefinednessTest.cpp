@@ -433,17 +433,19 @@ TEST_CASE_METHOD(Fixture, "a proof of what is masked is none of what is not",
 
 TEST_CASE_METHOD(Fixture, "a gradient reads what its function does not",
                  "[definedness]") {
-  auto text = [](const std::string &last) {
+  auto text = [](const std::string &function, const std::string &element) {
     return types + R"(
 func.func @f(%x: !n, %i: tensor<?xi64, #mlc.dims<[n]>>) -> !n {
   %l = mlc.log %x : (!n) -> !n
-  %r = mlc.mul %x, %x : (!n, !n) -> !n
+  %r = mlc.)" +
+           function +
+           R"(
   return %r : !n
 }
 func.func @g(%x: !n, %i: tensor<?xi64, #mlc.dims<[n]>>, %dy: !n) -> !n {
   %l = mlc.log %x : (!n) -> !n
-  %r = mlc.compute %x, %l, %i, %dy {definition = "(x, l, i, dy; n) Y[q] = 2 * x[q] * dy[q])" +
-           last +
+  %r = mlc.compute %x, %l, %i, %dy {definition = "(x, l, i, dy; n) Y[q] = )" +
+           element +
            R"(", dims = #mlc.dims<[n]>, integers = #mlc.dims<[n]>, reals = [], type = f32} : (!n, !n, tensor<?xi64, #mlc.dims<[n]>>, !n) -> !n
   return %r : !n
 })";
@@ -451,9 +453,14 @@ func.func @g(%x: !n, %i: tensor<?xi64, #mlc.dims<[n]>>, %dy: !n) -> !n {
   VerifierOptions options;
   options.classifyFloats = false;
   options.trialsBefore = options.trialsAfter = 0;
-  read(text(""));
+  const std::string square = "mul %x, %x : (!n, !n) -> !n",
+                    slope = "2 * x[q] * dy[q]";
+  read(text(square, slope));
   CHECK(verifyGradient(before, after, {}, options).isProved());
-  read(text(" + 0 * l<0>[index(i[q] + i[q])]"));
+  // It need have a value where the function has one.
+  read(text("floor %l : (!n) -> !n", "0 * l[q] * dy[q]"));
+  CHECK(verifyGradient(before, after, {}, options).isProved());
+  read(text(square, slope + " + 0 * l<0>[index(i[q] + i[q])]"));
   CHECK_FALSE(verifyGradient(before, after, {}, options).isProved());
   CHECK(verifyGradient(before, after, {}).isRefuted());
 }
