@@ -223,6 +223,22 @@ TEST_CASE_METHOD(Fixture, "what has no value makes others have none") {
         }) == "stage y at [2]: a number that the type does not hold");
 }
 
+TEST_CASE_METHOD(Fixture, "what is reshaped has no value where it had none") {
+  DefinitionBuilder b(&context, {{{c(4)}, f32}});
+  unsigned log = b.stage("log", {c(4)}, f32, [&](auto i) {
+    return unary(UnaryFn::Log, b.read(0, {i[0]}));
+  });
+  b.result(b.reinterpret("y", 0, {c(2), c(2)}));
+  Definition definition = b.take();
+  definition.stages.back().reinterprets = TensorId{true, log};
+  EvalOptions options;
+  options.domain = EvalDomain::Interval;
+  EvalTensor x =
+      llvm::cantFail(floats({4}, {1, 2, -3, 4}).toDomain(options.domain));
+  CHECK(failureOf(evaluate(definition, {x}, options)).second ==
+        "stage y at [1, 0]: logarithm of a number that is not positive");
+}
+
 TEST_CASE_METHOD(Fixture, "integers are not divided by 0, read or not") {
   DefinitionBuilder b(&context, {{{c(2)}, i64}});
   b.stage("quotient", {c(2)}, i64,
