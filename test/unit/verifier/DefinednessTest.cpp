@@ -315,6 +315,7 @@ std::vector<Statement> statementsOfPlaces() {
   }
   add(Answer::Proved, "sum{r < n}(l[r])", "l[q]");
   add(Answer::NotProved, "l[q]", "sum{r < n}(l[r])");
+  add(Answer::Proved, "sum{r < 1}(l<0>[r])", "select(q < 1, l[q], 0)");
   return all;
 }
 
