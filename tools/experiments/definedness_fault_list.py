@@ -158,4 +158,9 @@ EVALUATOR = [
 ]
 
 # Why nothing finds a fault: it changes no answer.
-NONE = {}
+NONE = {
+    "each float has an index": "no cast gets there: floats, integers and indices are all number types, which the lines after it ask",
+    "each float type has 0": "f8E8M0FNU alone has none, and no negative numbers either, which is asked next",
+    "each float type has negative numbers": "f8E8M0FNU alone has none, and no 0 either, which is asked before",
+    "a least argument has the other sign": "the least argument of each function that has one is 0",
+}

@@ -57,6 +57,7 @@ class Build(FaultedBuild):
 
 class Corpus(prover_faults.Corpus):
     mutants = 0
+    false = ["refuted", "not proved"]
     kinds = [("partial", PAIRS)]
 
 

@@ -50,3 +50,30 @@ TEST_CASE("What stands for a read is needed where it does", "[definedness]") {
   REQUIRE(need.path.size() == 1);
   CHECK(need.path.front().size() == 2);
 }
+
+TEST_CASE("An index is divided by no 0", "[definedness]") {
+  mlir::MLIRContext context;
+  context.loadDialect<MlcDialect>();
+  mlir::Type f32 = mlir::Float32Type::get(&context),
+             i64 = mlir::IntegerType::get(&context, 64);
+  Fixture f;
+  IntExpr n = IntExpr::symbol(&context, "n");
+  auto needsOf = [&](bool isComputed) {
+    DefinitionBuilder b(&context, {{{n}, i64}});
+    b.result(b.stage("y", {n}, f32, [&](auto i) {
+      Expr x = b.read(0, {i[0]});
+      Expr divisor =
+          cast(isComputed ? x * x : x, mlir::IndexType::get(&context));
+      return cast(binary(BinaryFn::FloorDiv, i[0], divisor), f32);
+    }));
+    Definition definition = b.take();
+    return Definedness(definition, f.assumptions, f.names)
+        .needsOf(0, {Integer::variable(f.names.fresh())})
+        .needs;
+  };
+  // Of an integer it is a condition on sizes.
+  CHECK(needsOf(false).empty());
+  std::vector<Need> needs = needsOf(true);
+  REQUIRE(needs.size() == 1);
+  CHECK(needs[0].kind == Need::Kind::NotZero);
+}
