@@ -159,6 +159,7 @@ EVALUATOR = [
 
 # Why nothing finds a fault: it changes no answer.
 NONE = {
+    "what is known of reals is of bits, too": "what it lets through, a known number that a type holds, has a value there as bits, too",
     "each float has an index": "no cast gets there: floats, integers and indices are all number types, which the lines after it ask",
     "each float type has 0": "f8E8M0FNU alone has none, and no negative numbers either, which is asked next",
     "each float type has negative numbers": "f8E8M0FNU alone has none, and no 0 either, which is asked before",
