@@ -5,11 +5,15 @@ A fault that is written by hand is (file, what is there once, what is there inst
 what was there, @@ what was in its parentheses, and NUMBER the fault's number.
 """
 
+import os
+import pathlib
 import re
 import shlex
 import subprocess
 
 import source_faults
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 def written(faults, file, text, first):
@@ -29,6 +33,35 @@ def written(faults, file, text, first):
         line = text.count("\n", 0, begin) + 1
         found.append(source_faults.Fault(number, file, line, what, begin, begin + len(old), new.replace("NUMBER", str(number))))
     return found
+
+
+def run(command, number=0, seconds=120, **environment):
+    """A finished process in which a fault is on; its code is -1 where it takes too long."""
+    environment = {**os.environ, "MLC_FAULT": str(number), **environment}
+    try:
+        return subprocess.run([*map(str, command)], capture_output=True, text=True, errors="replace", timeout=seconds,
+                              env=environment, cwd=ROOT)
+    except subprocess.TimeoutExpired:
+        return subprocess.CompletedProcess(command, -1, "", "takes too long")
+
+
+def ended(done):
+    return "takes too long" if done.returncode == -1 else f"ends with {done.returncode}"
+
+
+def failed_unit(command, number, seconds):
+    """The first of Catch's tests that fails, or nothing."""
+    done = run(command, number, seconds)
+    if done.returncode == 0:
+        return ""
+    # Catch writes the name between two lines, or nothing where the program hangs or ends.
+    said = re.search(r"^-{70,}\n(.+)\n-{70,}\n", done.stdout, flags=re.M)
+    return said[1] if said else ended(done)
+
+
+def cell(text):
+    """Of a table of a page."""
+    return str(text).replace("|", "\\|")
 
 
 class FaultedBuild:
@@ -65,6 +98,29 @@ class FaultedBuild:
             if not bad:  # the one before
                 bad = {max(kept, key=lambda f: (lines[f.number][0] <= min(at), f.begin)).number}
             kept = [f for f in kept if f.number not in bad]
+
+    def compile_all(self, faults, first, pool, target):
+        """Files with those of `faults` that compile, numbered from `first` on: where target(name) says that a file lies and
+        what is built of it."""
+        def compile_one(name, built, text, wanted):
+            made = self.compile(built, name.replace("/", "-"), text, wanted)
+            for fault in wanted:
+                if fault not in made:
+                    print(f"{name} does not compile with: {fault.what}", flush=True)
+            print(f"{name}: {len(made)} faults", flush=True)
+            return made
+
+        wanted = []
+        for name in dict.fromkeys(name for name, *_ in faults):
+            path, built = target(name)
+            text = path.read_text()
+            wanted.append((name, built, text, written(faults, name, text, first)))
+            first += len(wanted[-1][-1])
+        return [fault for made in pool.map(lambda one: compile_one(*one), wanted) for fault in made]
+
+    def objects(self, faults):
+        """Of what compile_all made."""
+        return [self.object(name.replace("/", "-")) for name in dict.fromkeys(f.file for f in faults)]
 
     def object(self, name):
         return self.work / f"{name}.o"

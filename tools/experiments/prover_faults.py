@@ -120,9 +120,13 @@ class Build(FaultedBuild):
 class Corpus:
     """Files of pairs, and of each pair, by its place, its name and whether it is true."""
 
-    def __init__(self, build, folder, seed, further):
+    mutants = 200
+    false = ["refuted"]  # answers in test/verifier/soundness
+    kinds = [("graph", 600), ("scalar", 300), ("linalg", 300)]  # of random pairs
+
+    def __init__(self, build, folder, seed, further=()):
         self.files, self.judge = [], build / "bin/judge-pairs"
-        statements = Statements(build, folder, 200, seed)  # facts and their near misses among them
+        statements = Statements(build, folder, self.mutants, seed)  # facts and their near misses among them
         for truth, names in [("true", statements.proofs), ("false", statements.origins)]:
             self.add(folder, truth, "".join(statements.texts[n] for n in names))
         self.add_soundness(folder)
@@ -143,16 +147,16 @@ class Corpus:
             shared, *parts = re.split(r"^//--- ", path.read_text(), flags=re.M)
             for part in parts:
                 answers, body = part.split(": ", 1)[0].split(", "), part.split("\n", 1)[1]
-                if answers[0] == "refuted" or answers[0] == "proved":
+                if answers[0] == "proved" or answers[0] in self.false:
                     self.add(folder, "true" if answers[0] == "proved" else "false", shared + body)
 
     def add_random(self, build, folder, seed):
-        for kind, count in [("graph", 600), ("scalar", 300), ("linalg", 300)]:
+        for kind, count in self.kinds:
             done = subprocess.run([build / "bin/random-pairs", str(count), "--show", f"--seed={seed}", f"--kind={kind}"],
                                   capture_output=True, text=True, timeout=1200)
             for part in re.split(r"^// (?=\d+: )", done.stdout, flags=re.M)[1:]:
                 said, text = part.split("\n", 1)
-                if ", false " in said:
+                if ", false " in said and "func.func @before" in text:
                     self.add(folder, "false", text[:text.rindex("}") + 1] + "\n")
 
     def measure(self, folder):

@@ -20,11 +20,9 @@ import collections
 import concurrent.futures
 import datetime
 import json
-import os
 import pathlib
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 import time
@@ -32,10 +30,9 @@ import time
 import onnx
 
 import rewriting_corpus
-from faulted_build import FaultedBuild, written
+from faulted_build import ROOT, FaultedBuild, cell, ended, failed_unit, run
 from rewriting_fault_list import ENGINE, TRUSTED
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
 LIBRARIES = {"ProofLog/Trail.cpp": "rewrites/CMakeFiles/MLCRewrites.dir", "ProofLog": "rewrites/ProofLog/CMakeFiles/MLCReplay.dir",
              "tools/mlc-verify": "tools/mlc-verify/CMakeFiles/mlc-verify.dir"}
 TESTS = ["test_trail_by_hand.py", "test_directions.py", "test_trail.py"]  # of test/tools/mlc-verify
@@ -49,11 +46,10 @@ class Build(FaultedBuild):
 
     def __init__(self, build, work, pool):
         super().__init__(build, work)
-        self.engine = self.compile_all(ENGINE, 1, pool)
-        self.trusted = self.compile_all(TRUSTED, 1001, pool)
+        self.engine = self.compile_all(ENGINE, 1, pool, self.target)
+        self.trusted = self.compile_all(TRUSTED, 1001, pool, self.target)
         self.mlc, self.faulted = work / "engine/bin/mlc", work / "replay"
-        objects = lambda faults: [self.object(f.replace("/", "-")) for f in dict.fromkeys(f.file for f in faults)]
-        self.link("mlc", objects(self.engine), self.mlc)
+        self.link("mlc", self.objects(self.engine), self.mlc)
         self.checker = shutil.copy2(build / "bin/mlc-verify", work / "engine/bin")  # whatever is built meanwhile
         (self.faulted / "bin").mkdir(parents=True, exist_ok=True)
         for tool in (build / "bin").iterdir():
@@ -61,38 +57,15 @@ class Build(FaultedBuild):
             if not link.exists() and tool.name not in ("mlc-verify", "replay-tests"):
                 link.symlink_to(tool.resolve())
         in_tests = [f for f in self.trusted if not f.file.startswith("tools/")]
-        self.link("mlc-verify", objects(self.trusted), self.faulted / "bin/mlc-verify",
+        self.link("mlc-verify", self.objects(self.trusted), self.faulted / "bin/mlc-verify",
                   ["tools/mlc-verify/CMakeFiles/mlc-verify.dir/TrailCommand.cpp.o"])
-        self.link("replay-tests", objects(in_tests), self.faulted / "bin/replay-tests")
+        self.link("replay-tests", self.objects(in_tests), self.faulted / "bin/replay-tests")
 
-    def compile_all(self, faults, first, pool):
-        wanted = []
-        for file in dict.fromkeys(name for name, *_ in faults):
-            path = ROOT / (file if file.startswith("tools/") else f"rewrites/{file}")
-            text = path.read_text()
-            wanted.append((file, path, text, written(faults, file, text, first)))
-            first += len(wanted[-1][3])
-        return [fault for made in pool.map(lambda one: self.compile_one(*one), wanted) for fault in made]
-
-    def compile_one(self, file, path, text, wanted):
+    @staticmethod
+    def target(file):
+        path = ROOT / (file if file.startswith("tools/") else f"rewrites/{file}")
         folder = next((f for part, f in LIBRARIES.items() if file.startswith(part)), "rewrites/CMakeFiles/MLCRewrites.dir")
-        within = path.relative_to(ROOT / folder.split("/CMakeFiles")[0])
-        made = self.compile(f"{folder}/{within}.o", file.replace("/", "-"), text, wanted)
-        for fault in wanted:
-            if fault not in made:
-                print(f"{file} does not compile with: {fault.what}", flush=True)
-        print(f"{file}: {len(made)} faults", flush=True)
-        return made
-
-
-def run(command, number=0, seconds=120, **environment):
-    """A finished process; its code is -1 where it takes too long."""
-    environment = {**os.environ, "MLC_FAULT": str(number), **environment}
-    try:
-        return subprocess.run([*map(str, command)], capture_output=True, text=True, errors="replace", timeout=seconds,
-                              env=environment, cwd=ROOT)
-    except subprocess.TimeoutExpired:
-        return subprocess.CompletedProcess(command, -1, "", "takes too long")
+        return path, f"{folder}/{path.relative_to(ROOT / folder.split('/CMakeFiles')[0])}.o"
 
 
 # The engine
@@ -121,6 +94,7 @@ class Engine:
     def optimize(self, path, flags, number):
         """The bytes that are written, or nothing."""
         result = path.with_name(f"{path.stem}-{number}.onnx")
+        result.unlink(missing_ok=True)
         done = run([self.build.mlc, "optimize", path, "-o", result, *flags], number)
         if done.returncode:
             assert not result.exists(), f"{result} is written in spite of {done.returncode}"
@@ -160,20 +134,6 @@ class Engine:
 # The replay
 
 
-def ended(done):
-    return "takes too long" if done.returncode == -1 else f"ends with {done.returncode}"
-
-
-def found_by_units(build, number):
-    """The first unit test that fails."""
-    done = run([build.faulted / "bin/replay-tests"], number, 30)
-    if done.returncode == 0:
-        return ""
-    # Catch writes the name between two lines, or nothing where the program hangs or ends.
-    said = re.search(r"^-{70,}\n(.+)\n-{70,}\n", done.stdout, flags=re.M)
-    return said[1] if said else ended(done)
-
-
 def found_by_tools(build, number):
     """The first test of the tools that fails."""
     tests = [ROOT / "test/tools/mlc-verify" / name for name in TESTS]
@@ -186,7 +146,7 @@ def found_by_tools(build, number):
 
 def trusted_row(build, fault, asks_both):
     row = {"number": fault.number, "file": fault.file, "line": fault.line, "what": fault.what,
-           "units": found_by_units(build, fault.number), "tools": None}
+           "units": failed_unit([build.faulted / "bin/replay-tests"], fault.number, 30), "tools": None}
     if asks_both or not row["units"]:
         row["tools"] = found_by_tools(build, fault.number)
     print(json.dumps(row), flush=True)
@@ -194,10 +154,6 @@ def trusted_row(build, fault, asks_both):
 
 
 # The page
-
-
-def cell(text):
-    return str(text).replace("|", "\\|")
 
 
 def write_page(path, engine, trusted, graphs, seconds):

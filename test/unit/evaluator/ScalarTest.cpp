@@ -81,6 +81,8 @@ TEST_CASE("intervals hold the real result and no more than they must") {
         Undefined::Ambiguous);
   CHECK(applyUnary(UnaryFn::Sqrt, Interval{-2, -1}, out) ==
         Undefined::NegativeRoot);
+  CHECK(applyUnary(UnaryFn::Log, Interval{-1, 0}, out) ==
+        Undefined::LogOfNonPositive);
   CHECK(applyUnary(UnaryFn::Floor, Interval{0.9, 1.1}, out) ==
         Undefined::Ambiguous);
   REQUIRE(applyBinary(BinaryFn::Mul, {-2, 3}, {-5, 7}, out) == Undefined::None);

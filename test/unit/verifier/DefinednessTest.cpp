@@ -30,7 +30,6 @@ struct Statement {
 const std::string types = R"(
 !n = tensor<?xf32, #mlc.dims<[n]>>
 !nb = tensor<?xi1, #mlc.dims<[n]>>
-!h = tensor<?xf16, #mlc.dims<[n]>>
 !v = tensor<?xf32, #mlc.dims<[v]>>
 !k = tensor<?xf32, #mlc.dims<[k]>>
 !ki = tensor<?xi64, #mlc.dims<[k]>>
@@ -90,14 +89,16 @@ std::string largest(const std::string &rest) {
          "true, sorted = true} : (!k3) -> (!k3, !i3)\n" +
          rest;
 }
-/// %x and a number of another type, made one of f16, less that number.
-std::string throughHalf(const std::string &number, const std::string &type) {
-  std::string other = "tensor<?x" + type + ", #mlc.dims<[n]>>";
+/// %x and a number of another type, made one of a narrow one, less that number.
+std::string through(const std::string &number, const std::string &type,
+                    const std::string &narrow = "f16") {
+  std::string other = "tensor<?x" + type + ", #mlc.dims<[n]>>",
+              half = "tensor<?x" + narrow + ", #mlc.dims<[n]>>";
   return "%c = mlc.fill {dims = #mlc.dims<[n]>, value = #mlc.real<" + number +
          ">, type = " + type + "} : () -> " + other +
-         "\n%h = mlc.cast %c {to = " + "f16} : (" + other +
-         ") -> !h\n%f = mlc.cast %h {to = f32} : (!h) -> " +
-         "!n\n%s = mlc.add %x, %f : (!n, !n) -> !n\n"
+         "\n%h = mlc.cast %c {to = " + narrow + "} : (" + other + ") -> " +
+         half + "\n%f = mlc.cast %h {to = f32} : (" + half +
+         ") -> !n\n%s = mlc.add %x, %f : (!n, !n) -> !n\n"
          "%r = mlc.sub %s, %f : (!n, !n) -> !n\n" +
          result("n");
 }
@@ -193,11 +194,15 @@ std::vector<Statement> otherStatements() {
        largest("%r = mlc.add %w, %g : (!k3, !k3) -> !k3\n" + result("k3")),
        largest("%r = mlc.add %g, %w : (!k3, !k3) -> !k3\n" + result("k3"))},
       {"an integer beyond a type, added and taken away", Answer::Refuted, same,
-       throughHalf("100000.0", "i64")},
+       through("100000.0", "i64")},
       {"a number beyond a type, added and taken away", Answer::Refuted, same,
-       throughHalf("100000.0", "f32")},
+       through("100000.0", "f32")},
+      {"a number without a sign beyond a type", Answer::Refuted, same,
+       through("100000.0", "ui32")},
+      {"the largest float32 in bfloat16", Answer::Refuted, same,
+       through("3.4e38", "f32", "bf16")},
       {"an integer of a type, added and taken away", Answer::Proved, same,
-       throughHalf("1000.0", "i64")},
+       through("1000.0", "i64")},
       {"a selection moves into a logarithm", Answer::NotRefuted,
        "%u = mlc.fill {dims = #mlc.dims<[n]>, value = #mlc.real<1.0>, type = "
        "f32} : () -> !n\n"
@@ -225,6 +230,92 @@ std::vector<Statement> otherStatements() {
     all.push_back({"no element of which is read after", Answer::NotRefuted,
                    same, readNowhere(function)});
   }
+  return all;
+}
+
+//===----------------------------------------------------------------------===//
+// Needs, each beside each
+//===----------------------------------------------------------------------===//
+
+/// A number made of an element x and of a truth value m, which has a value for
+/// some of them.
+struct Partial {
+  std::string text;
+  bool (*hasValue)(double x, bool m);
+  bool isProvable = true; // from an equal need, and shows one
+};
+
+const std::string logarithm = "log(x[q])", isAbove = "log(x[q]) > 0";
+
+const std::vector<Partial> partials = {
+    {"x[q]", [](double, bool) { return true; }},
+    {logarithm, [](double x, bool) { return x > 0; }},
+    {"sqrt(x[q])", [](double x, bool) { return x >= 0; }},
+    {"reciprocal(x[q])", [](double x, bool) { return x != 0; }},
+    {"1.0 / x[q]", [](double x, bool) { return x != 0; }},
+    {"pow(x[q], 3)", [](double, bool) { return true; }},
+    {"pow(x[q], -1)", [](double x, bool) { return x != 0; }},
+    {"pow(x[q], 0.5)", [](double x, bool) { return x >= 0; }},
+    {"pow(x[q], -0.5)", [](double x, bool) { return x > 0; }},
+    {"pow(x[q], x[q])", [](double x, bool) { return x > 0 || x == int(x); },
+     /*isProvable=*/false},
+    {"(1.0 + " + logarithm + ")", [](double x, bool) { return x > 0; }},
+    {"(" + logarithm + " + 1)", [](double x, bool) { return x > 0; }},
+    {"f32(m[q]) * " + logarithm, [](double x, bool) { return x > 0; }},
+    {"f32(0.0 < " + logarithm + ")", [](double x, bool) { return x > 0; }},
+    {"f32(" + isAbove + ")", [](double x, bool) { return x > 0; }},
+    {"select(" + isAbove + ", 1.0, 0.0)", [](double x, bool) { return x > 0; }},
+    {"select(m[q], " + logarithm + ", 0)",
+     [](double x, bool m) { return !m || x > 0; }},
+    {"select(m[q], 0, " + logarithm + ")",
+     [](double x, bool m) { return m || x > 0; }},
+    {"f32(and(m[q], " + isAbove + "))",
+     [](double x, bool m) { return !m || x > 0; }},
+    {"f32(or(m[q], " + isAbove + "))",
+     [](double x, bool m) { return m || x > 0; }},
+    {"f32(and(" + isAbove + ", m[q]))",
+     [](double x, bool m) { return !m || x > 0; }, /*isProvable=*/false},
+    {"f32(or(" + isAbove + ", m[q]))",
+     [](double x, bool m) { return m || x > 0; }, /*isProvable=*/false},
+    {"f32(xor(m[q], " + isAbove + "))", [](double x, bool) { return x > 0; }}};
+
+/// Whether one has a value wherever the other has.
+bool follows(const Partial &after, const Partial &before) {
+  for (double x : {-1.5, -1.0, 0.0, 1.0, 2.5})
+    for (bool m : {false, true})
+      if (before.hasValue(x, m) && !after.hasValue(x, m))
+        return false;
+  return true;
+}
+
+/// In which l is the logarithm of x.
+std::string timesZero(const std::string &element) {
+  return "%r = mlc.compute %x, %m {definition = \"(x, m; n) l[i < n] = "
+         "log(x[i]); Y[q] = 0 * " +
+         element +
+         "\", dims = #mlc.dims<[n]>, integers = #mlc.dims<[n]>, reals = [], "
+         "type = f32} : (!n, !nb) -> !n\n" +
+         result("n");
+}
+
+/// Needs of some elements, of which others know nothing.
+std::vector<Statement> statementsOfPlaces() {
+  std::vector<Statement> all;
+  auto add = [&](Answer answer, std::string before, std::string after) {
+    all.push_back({"", answer, timesZero(before), timesZero(after)});
+  };
+  for (const char *some :
+       {"log(select(q < 1, x[q], 1.0))", "log(select(q < 1, 1.0, x[q]))",
+        "select(q < 1, l[q], 0)", "select(q < 1, 0, l[q])", "l<0>[q - 1]",
+        "sum{r < 1}(l<0>[r])", "sum{r < n}(l<0>[r + 1])",
+        "f32(any{r < n}(l[r] > 0))"}) {
+    add(Answer::NotProved, some, "l[q]");
+    add(Answer::NotProved, "x[q]", some);
+    add(Answer::Proved, "sum{r < n}(l[r])", some);
+  }
+  add(Answer::Proved, "sum{r < n}(l[r])", "l[q]");
+  add(Answer::NotProved, "l[q]", "sum{r < n}(l[r])");
+  add(Answer::Proved, "sum{r < 1}(l<0>[r])", "select(q < 1, l[q], 0)");
   return all;
 }
 
@@ -276,6 +367,7 @@ struct Fixture {
 TEST_CASE_METHOD(Fixture, "what is defined, masked and dead", "[definedness]") {
   std::vector<Statement> statements = sharedStatements();
   llvm::append_range(statements, otherStatements());
+  llvm::append_range(statements, statementsOfPlaces());
   for (const Statement &statement : statements) {
     INFO(statement.why << "\n"
                        << statement.before << "---\n"
@@ -303,6 +395,29 @@ TEST_CASE_METHOD(Fixture, "what is defined, masked and dead", "[definedness]") {
   }
 }
 
+TEST_CASE_METHOD(Fixture, "each need shows those that follow from it",
+                 "[definedness]") {
+  unsigned numRefuted = 0;
+  for (const Partial &before : partials)
+    for (const Partial &after : partials) {
+      INFO(before.text << " and " << after.text);
+      read(Statement{"", Answer::Proved, timesZero(before.text),
+                     timesZero(after.text)});
+      Verdict alone = verdict(false), usual = verdict(true);
+      INFO(alone.reason << usual.reason << usual.counterexample.text);
+      if (!follows(after, before)) {
+        CHECK_FALSE(alone.isProved());
+        CHECK_FALSE(usual.isProved());
+        numRefuted += usual.isRefuted();
+      } else if (before.isProvable && after.isProvable) {
+        CHECK(usual.isProved());
+      } else {
+        CHECK_FALSE(usual.isRefuted());
+      }
+    }
+  CHECK(numRefuted > 100);
+}
+
 TEST_CASE_METHOD(Fixture, "a proof of what is masked is none of what is not",
                  "[definedness]") {
   const std::string log = "log %x : (!n) -> !n";
@@ -319,17 +434,19 @@ TEST_CASE_METHOD(Fixture, "a proof of what is masked is none of what is not",
 
 TEST_CASE_METHOD(Fixture, "a gradient reads what its function does not",
                  "[definedness]") {
-  auto text = [](const std::string &last) {
+  auto text = [](const std::string &function, const std::string &element) {
     return types + R"(
 func.func @f(%x: !n, %i: tensor<?xi64, #mlc.dims<[n]>>) -> !n {
   %l = mlc.log %x : (!n) -> !n
-  %r = mlc.mul %x, %x : (!n, !n) -> !n
+  %r = mlc.)" +
+           function +
+           R"(
   return %r : !n
 }
 func.func @g(%x: !n, %i: tensor<?xi64, #mlc.dims<[n]>>, %dy: !n) -> !n {
   %l = mlc.log %x : (!n) -> !n
-  %r = mlc.compute %x, %l, %i, %dy {definition = "(x, l, i, dy; n) Y[q] = 2 * x[q] * dy[q])" +
-           last +
+  %r = mlc.compute %x, %l, %i, %dy {definition = "(x, l, i, dy; n) Y[q] = )" +
+           element +
            R"(", dims = #mlc.dims<[n]>, integers = #mlc.dims<[n]>, reals = [], type = f32} : (!n, !n, tensor<?xi64, #mlc.dims<[n]>>, !n) -> !n
   return %r : !n
 })";
@@ -337,9 +454,14 @@ func.func @g(%x: !n, %i: tensor<?xi64, #mlc.dims<[n]>>, %dy: !n) -> !n {
   VerifierOptions options;
   options.classifyFloats = false;
   options.trialsBefore = options.trialsAfter = 0;
-  read(text(""));
+  const std::string square = "mul %x, %x : (!n, !n) -> !n",
+                    slope = "2 * x[q] * dy[q]";
+  read(text(square, slope));
   CHECK(verifyGradient(before, after, {}, options).isProved());
-  read(text(" + 0 * l<0>[index(i[q] + i[q])]"));
+  // It need have a value where the function has one.
+  read(text("floor %l : (!n) -> !n", "0 * l[q] * dy[q]"));
+  CHECK(verifyGradient(before, after, {}, options).isProved());
+  read(text(square, slope + " + 0 * l<0>[index(i[q] + i[q])]"));
   CHECK_FALSE(verifyGradient(before, after, {}, options).isProved());
   CHECK(verifyGradient(before, after, {}).isRefuted());
 }

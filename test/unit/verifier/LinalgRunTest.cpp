@@ -343,3 +343,27 @@ TEST_CASE("no text makes a run long or large", "[linalg-run]") {
                   "  tensor.yield %z : f32\n} : tensor<?xf32> to "
                   "tensor<?xf32>\n") == Stop::Kind::Open);
 }
+
+TEST_CASE("what is beyond a function or a type is no number", "[linalg-run]") {
+  auto areNumbers = [](const std::string &operation, const std::string &type) {
+    std::string text =
+        "func.func @f(%x: tensor<?xf32>, %y: tensor<?x" + type +
+        ">) -> tensor<?x" + type +
+        "> {\n  %r = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, "
+        "affine_map<(i) -> (i)>], iterator_types = [\"parallel\"]} ins(%x : "
+        "tensor<?xf32>) outs(%y : tensor<?x" +
+        type + ">) {\n  ^bb0(%a: f32, %b: " + type +
+        "):\n    %v = " + operation + "\n    linalg.yield %v : " + type +
+        "\n  } -> tensor<?x" + type + ">\n  return %r : tensor<?x" + type +
+        ">\n}\n";
+    interpret::RunResult result =
+        runText(text, {{{2}, {-200, 4}}, {{2}, {0, 0}}});
+    REQUIRE_FALSE(result.stop);
+    const auto &elements = result.results.front().elements;
+    return std::pair(elements[0].isNumber(), elements[1].isNumber());
+  };
+  const std::pair second(false, true);
+  CHECK(areNumbers("math.log %a : f32", "f32") == second);
+  CHECK(areNumbers("math.sqrt %a : f32", "f32") == second);
+  CHECK(areNumbers("arith.fptosi %a : f32 to i8", "i8") == second);
+}

@@ -345,3 +345,16 @@ func.func @a(%x: tensor<?xi32>, %y: tensor<?xi32>) -> tensor<?xi32> {
     linalg.yield %r : i32 } -> tensor<?xi32>
   return %0 : tensor<?xi32>
 }
+
+//--- not proved: what nobody has written is no number
+func.func @b(%y: tensor<?xf32>) -> tensor<?xf32> {
+  return %y : tensor<?xf32>
+}
+func.func @a(%y: tensor<?xf32>) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %y, %c0 : tensor<?xf32>
+  %e = tensor.empty(%n) : tensor<?xf32>
+  %d = linalg.sub ins(%e, %e : tensor<?xf32>, tensor<?xf32>) outs(%e : tensor<?xf32>) -> tensor<?xf32>
+  %r = linalg.add ins(%y, %d : tensor<?xf32>, tensor<?xf32>) outs(%e : tensor<?xf32>) -> tensor<?xf32>
+  return %r : tensor<?xf32>
+}
