@@ -174,7 +174,7 @@ def test_wrong_numbers(tools, tmp_path):
     assert "--evaluate-every must be at least 1" in error("--evaluate-every=0", f"--evaluate={tmp_path / 'd.npz'}")
     assert "--evaluate-every needs --evaluate" in error("--evaluate-every=3")
     np.savez(tmp_path / "e.npz", x=X[:3], target=TARGET[:3])
-    assert "has 3 samples, and a batch 4" in error(f"--evaluate={tmp_path / 'e.npz'}")
+    assert "has 3 samples, and a batch takes 4" in error(f"--evaluate={tmp_path / 'e.npz'}")
     (tmp_path / "c.npz").write_bytes((tmp_path / "d.npz").read_bytes())
     assert "c.npz" in error(f"--evaluate={tmp_path / 'c.npz'}")
     assert (tmp_path / "c.npz").read_bytes() == (tmp_path / "d.npz").read_bytes()

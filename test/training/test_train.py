@@ -146,7 +146,7 @@ def test_what_does_not_fit_is_named(tools, tmp_path):
             ({"target": data["target"] + 9}, "but there are 5 classes"),
             ({"target": data["target"][:9]}, "the array 'target' has 9 samples, and 'x' 27"),
             ({"x": np.where(np.arange(27)[:, None] == 4, np.nan, data["x"]).astype(np.float32)}, "'x' has NaN in sample 4"),
-            ({"x": data["x"][:5], "target": data["target"][:5]}, "has 5 samples, and a batch 9"),
+            ({"x": data["x"][:5], "target": data["target"][:5]}, "has 5 samples, and a batch takes 9"),
     ]:
         np.savez(bad, **{**data, **change})
         assert message in error(checkpoint, of=[*arguments[:2], f"--data={bad}"])
