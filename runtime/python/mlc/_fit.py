@@ -1,5 +1,6 @@
 """Training to the end: steps, held-out loss, checkpoints, callbacks."""
 
+import ctypes
 import dataclasses
 import os
 import time
@@ -7,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from ._errors import UsageError
+from ._library import call, library, path_of
 
 
 @dataclasses.dataclass(frozen=True)
@@ -80,6 +82,25 @@ class _Fit:
         return self.trainer.step_samples(self.samples, self.seed) if self.samples is not None else self.batches.step()
 
 
+class _Log:
+    """A row for each step, on the first rank; none without a place."""
+
+    def __init__(self, trainer: Any, place: str | os.PathLike | None):
+        self._trainer, self._handle = trainer, ctypes.c_void_p()
+        if place is not None and trainer.is_first:
+            call("mlc_training_log_open", trainer._handle, path_of("log", place), ctypes.byref(self._handle))
+
+    def __del__(self):
+        if getattr(self, "_handle", None):
+            library().mlc_training_log_close(self._handle)
+
+    def write(self, now: Progress) -> None:
+        if self._handle:
+            held_out = None if now.held_out_loss is None else ctypes.byref(ctypes.c_double(now.held_out_loss))
+            call("mlc_training_log_write", self._handle, self._trainer._handle, now.loss, now.learning_rate,
+                 now.samples_per_second, held_out)
+
+
 def _count_steps(trainer: Any, data: Any, steps: int | None, epochs: int | None) -> int:
     _check("steps", steps, 1)
     _check("epochs", epochs, 1)
@@ -103,7 +124,7 @@ def _count_steps(trainer: Any, data: Any, steps: int | None, epochs: int | None)
 def fit(trainer: Any, data: Any, *, steps: int | None = None, epochs: int | None = None, seed: int = 0,
         evaluate: Any = None, evaluate_every: int = 100, checkpoint: str | os.PathLike | None = None,
         checkpoint_every: int = 100, resume: bool = False, best: str | os.PathLike | None = None,
-        callbacks: Iterable[Callable[[Progress], Any]] = ()) -> list[Progress]:
+        log: str | os.PathLike | None = None, callbacks: Iterable[Callable[[Progress], Any]] = ()) -> list[Progress]:
     """As Trainer.fit says."""
     for name, value in (("evaluate_every", evaluate_every), ("checkpoint_every", checkpoint_every)):
         _check(name, value, 1)
@@ -118,6 +139,7 @@ def fit(trainer: Any, data: Any, *, steps: int | None = None, epochs: int | None
     trainer._steps_planned = last
     if resume:
         run.resume()
+    rows = _Log(trainer, log)
     history: list[Progress] = []
     least, begin, first = None, time.monotonic(), trainer.steps
     try:
@@ -134,6 +156,7 @@ def fit(trainer: Any, data: Any, *, steps: int | None = None, epochs: int | None
             seconds = max(time.monotonic() - begin, 1e-9)
             speed = (step - first) * trainer.batch * trainer.accumulate / seconds
             history.append(Progress(step, loss, rate, speed, seconds / (step - first) * (last - step), held_out))
+            rows.write(history[-1])
             if checkpoint is not None and (step % checkpoint_every == 0 or is_last):
                 trainer.save(checkpoint)
             # All are told, whatever one of them says.
