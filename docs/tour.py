@@ -38,7 +38,7 @@ README = ROOT / "README.md"
 BLOCK = re.compile(r"^```\n(\$ .*?)^```$", re.M | re.S)
 CUT = "..."
 MASKS = [
-    (re.compile(r"\b\d+(\.\d+)?(?= (ns|us|ms|s|kB|MB)\b)"), "#"),
+    (re.compile(r"\b\d+(\.\d+)?(?= (ns|us|ms|s|kB|MB|samples/s)\b)"), "#"),
     (re.compile(r"\b\d+(\.\d+)?e[-+]\d\d\b"), "#"),
     (re.compile(r"(?<=ONNX Runtime )\d[\d.]*"), "#"),
     (re.compile(r"x86-64-v\d"), "x86-64"),

@@ -42,14 +42,6 @@ private:
   sigset_t old;
 };
 
-Status cannotWrite(int code, const std::string &path) {
-  bool lack = isResourceError(code) || code == EIO || code == EPIPE;
-  return Status::error(lack ? MLC_RESOURCES : MLC_USAGE,
-                       path + ": cannot be written: " + std::strerror(code) +
-                           (lack ? "; make room or give another place"
-                                 : "; give another place"));
-}
-
 /// `link` as it is meant from the folder of `path`.
 std::string besides(const std::string &path, const std::string &link) {
   size_t slash = path.rfind('/');
@@ -80,6 +72,14 @@ bool sameFile(const struct stat &a, const struct stat &b) {
 }
 
 } // namespace
+
+Status cannotWrite(int code, const std::string &path) {
+  bool lack = isResourceError(code) || code == EIO || code == EPIPE;
+  return Status::error(lack ? MLC_RESOURCES : MLC_USAGE,
+                       path + ": cannot be written: " + std::strerror(code) +
+                           (lack ? "; make room or give another place"
+                                 : "; give another place"));
+}
 
 InterruptGuard::InterruptGuard() {
   committed = false;

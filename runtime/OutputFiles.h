@@ -83,6 +83,9 @@ private:
   int fd = -1;
 };
 
+/// What a system call has said that should make or write `path`.
+Status cannotWrite(int code, const std::string &path);
+
 /// An error if one of `outputs` is the same file as one of `inputs`, also by
 /// another name or a link: writing it would destroy what is read.
 Status refuseInputs(const std::vector<std::string> &outputs,

@@ -144,6 +144,23 @@ MLC_API mlc_status mlc_trainer_load(mlc_trainer *trainer,
                                     const mlc_samples *samples, uint64_t seed,
                                     const char *path);
 
+/** A log with a row for each step, as `mlc train --log` writes it: `place` is
+ * FILE.csv, FILE.jsonl or tensorboard:FOLDER. Where the trainer has done steps,
+ * the log goes on behind them, else it begins anew. Of several ranks one writes
+ * it. */
+typedef struct mlc_training_log mlc_training_log;
+MLC_API mlc_status mlc_training_log_open(const mlc_trainer *trainer,
+                                         const char *place,
+                                         mlc_training_log **log);
+/** The row of the step that `trainer` has done last. `held_out_loss` may be
+ * NULL. MLC_RESOURCES for a full disk. */
+MLC_API mlc_status mlc_training_log_write(mlc_training_log *log,
+                                          const mlc_trainer *trainer,
+                                          double loss, double rate,
+                                          double samples_per_second,
+                                          const double *held_out_loss);
+MLC_API void mlc_training_log_close(mlc_training_log *log);
+
 #ifdef __cplusplus
 }
 #endif

@@ -199,6 +199,8 @@ def TrainingStepPass : LossPass<"mlc-add-training-step", [
            "of entries: batches of which a step takes the mean">,
     Option<"evaluates", "evaluate", "bool", "false",
            "of entries: one computes the loss alone">,
+    Option<"countsRight", "count-right", "bool", "false",
+           "of entries: the one of the loss alone counts right labels, too">,
     Option<"keepsHalf", "keep-half", "bool", "false",
            "of entries: weights of 16 bits are kept beside their masters">,
     Option<"isApart", "apart", "bool", "false",

@@ -313,7 +313,8 @@ private:
 
 /// "evaluate", behind `main`, of a function by that name, the model in its own
 /// form, or of `main`.
-static LogicalResult addEvaluation(func::FuncOp main, const LossOptions &loss) {
+static LogicalResult addEvaluation(func::FuncOp main, const LossOptions &loss,
+                                   bool countsRight) {
   auto module = main->getParentOfType<ModuleOp>();
   auto evaluate = module.lookupSymbol<func::FuncOp>("evaluate");
   if (!evaluate) {
@@ -326,7 +327,7 @@ static LogicalResult addEvaluation(func::FuncOp main, const LossOptions &loss) {
   // Of one batch alone.
   LossOptions own = loss;
   own.givenCount = false;
-  if (failed(addLossAlone(evaluate, own)))
+  if (failed(addLossAlone(evaluate, own, countsRight)))
     return failure();
   keepWeights(evaluate, findKept(evaluate));
   return success();
@@ -341,7 +342,8 @@ static LogicalResult addEntries(func::FuncOp main, const LossOptions &loss,
                 [](const TrainedArgument &one) { return !one.isStatistic; });
   if (weights.empty())
     return main.emitError("nothing is trained: it has no parameters");
-  if (entries.evaluates && failed(addEvaluation(main, loss)))
+  if (entries.evaluates &&
+      failed(addEvaluation(main, loss, entries.countsRight)))
     return failure();
   if (!entries.keepsGradients()) {
     if (failed(addTrainingStep(main, loss, optimizer)))

@@ -22,9 +22,10 @@ namespace mlc {
 /// of the optimizer's scalars and "loss scale", makes a step with their mean,
 /// and gives "finite".
 ///
-/// "evaluate" is of the inputs and the target, and gives the loss. It is made
-/// of a function "evaluate" of the module's, the model in another form with the
-/// same parameters, if there is one, else of `main`.
+/// "evaluate" is of the inputs and the target, and gives the loss and, where
+/// that is asked for, "right", how many labels are. It is made of a function
+/// "evaluate" of the module's, the model in another form with the same
+/// parameters, if there is one, else of `main`.
 mlir::LogicalResult addTrainingEntries(mlir::func::FuncOp main,
                                        const LossOptions &loss,
                                        const OptimizerOptions &optimizer,

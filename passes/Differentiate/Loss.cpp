@@ -113,6 +113,27 @@ static FailureOr<Value> createCrossEntropy(OpBuilder &builder, Location loc,
   return emitOne(builder, loc, b, inputs);
 }
 
+FailureOr<Value> createRightCount(OpBuilder &builder, Location loc,
+                                  Value output, Value target, unsigned axis) {
+  auto classes =
+      createOp<ArgMaxOp>(builder, loc, output, builder.getI64IntegerAttr(axis));
+  if (failed(classes))
+    return failure();
+  Type type = shapeOf(output).elementType;
+  DefinitionBuilder b(builder.getContext(),
+                      {shapeOf(classes->getResult()), shapeOf(target)});
+  b.result(b.stage("right", {}, type, [&](ArrayRef<Expr>) {
+    return b.reduce(ReduceKind::Sum, b.dims(1), [&](ArrayRef<Expr> i) {
+      SmallVector<Expr> at(i);
+      at.insert(at.begin() + axis, b.index(0));
+      // What does not count is negative, and no class.
+      return select(compare(ComparePredicate::EQ, b.read(0, at), b.read(1, i)),
+                    b.constant(type, 1), b.constant(type, 0));
+    });
+  }));
+  return emitOne(builder, loc, b, {classes->getResult(), target});
+}
+
 FailureOr<Value> createLoss(OpBuilder &builder, Location loc, LossKind kind,
                             Value output, Value target, unsigned axis,
                             Value count) {

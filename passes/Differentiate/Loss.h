@@ -24,6 +24,13 @@ mlir::FailureOr<mlir::Value> createLoss(mlir::OpBuilder &builder,
                                         mlir::Value output, mlir::Value target,
                                         unsigned axis, mlir::Value count = {});
 
+/// Of LossKind::CrossEntropy: how many labels name the class whose output is
+/// the largest, the first of several; a tensor without dims, of the output's
+/// type.
+mlir::FailureOr<mlir::Value>
+createRightCount(mlir::OpBuilder &builder, mlir::Location loc,
+                 mlir::Value output, mlir::Value target, unsigned axis);
+
 } // namespace mlc
 
 #endif // MLC_PASSES_DIFFERENTIATE_LOSS_H

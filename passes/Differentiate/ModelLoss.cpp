@@ -88,7 +88,7 @@ static void markSample(func::FuncOp main, unsigned argument,
 }
 
 FailureOr<Value> addLoss(func::FuncOp main, OpBuilder &builder,
-                         const LossOptions &options) {
+                         const LossOptions &options, Value *right) {
   Value output = findOutput(main, options.output);
   if (!output)
     return failure();
@@ -127,6 +127,12 @@ FailureOr<Value> addLoss(func::FuncOp main, OpBuilder &builder,
                         runtime::InputRole::LabelCount);
   if (failed(target) || failed(count))
     return failure();
+  if (right) {
+    auto counted = createRightCount(builder, loc, output, *target, axis);
+    if (failed(counted))
+      return failure();
+    *right = *counted;
+  }
   return createLoss(builder, loc, options.kind, output, *target, axis, *count);
 }
 

@@ -30,9 +30,11 @@ mlir::Value findOutput(mlir::func::FuncOp main, llvm::StringRef wanted);
 
 /// The loss of `main`, a model as passes/Import makes it, at least of float32.
 /// Its target is a new argument; what samples are of is marked (kSampleAttr).
+/// `right`, if it is given, becomes what createRightCount makes.
 mlir::FailureOr<mlir::Value> addLoss(mlir::func::FuncOp main,
                                      mlir::OpBuilder &builder,
-                                     const LossOptions &options);
+                                     const LossOptions &options,
+                                     mlir::Value *right = nullptr);
 
 } // namespace mlc
 

@@ -189,15 +189,23 @@ LogicalResult addScaledGradients(func::FuncOp main, const LossOptions &options,
   return returnGradients(main, builder, *loss, *scale);
 }
 
-LogicalResult addLossAlone(func::FuncOp main, const LossOptions &options) {
+LogicalResult addLossAlone(func::FuncOp main, const LossOptions &options,
+                           bool countsRight) {
+  if (countsRight && options.kind != LossKind::CrossEntropy)
+    return main.emitError("counts right labels of a cross-entropy loss alone");
   OpBuilder builder(main.getBody().front().getTerminator());
   if (failed(widenParameters(main)) ||
       failed(narrowProducts(main, options.factors)))
     return failure();
-  FailureOr<Value> loss = addLoss(main, builder, options);
+  Value right;
+  FailureOr<Value> loss =
+      addLoss(main, builder, options, countsRight ? &right : nullptr);
   if (failed(loss))
     return failure();
-  setResults(main, *loss, {"loss"});
+  if (countsRight)
+    setResults(main, {*loss, right}, {"loss", "right"});
+  else
+    setResults(main, *loss, {"loss"});
   return success();
 }
 

@@ -29,10 +29,11 @@ mlir::LogicalResult addScaledGradients(mlir::func::FuncOp main,
                                        const LossOptions &options,
                                        bool scalesLoss);
 
-/// Makes of `main` what its loss alone is computed by; called "loss".
-/// Parameters of 16-bit floats are float32 ones here.
+/// Makes of `main` what its loss alone is computed by; called "loss". With
+/// `countsRight`, of LossKind::CrossEntropy, "right" is how many labels are
+/// (createRightCount). Parameters of 16-bit floats are float32 ones here.
 mlir::LogicalResult addLossAlone(mlir::func::FuncOp main,
-                                 const LossOptions &options);
+                                 const LossOptions &options, bool countsRight);
 
 /// The model that is trained: the function @main, of one block. Emits the
 /// error.

@@ -91,6 +91,9 @@ struct TrainingEntries {
   bool isApart = false;
   /// Without "apply": it is elsewhere.
   bool computesAlone = false;
+  /// Of CrossEntropy, where it evaluates: the entry gives how many labels are
+  /// right, too.
+  bool countsRight = false;
 
   /// Whether gradients are states of their own.
   bool keepsGradients() const { return accumulate > 1 || isApart; }

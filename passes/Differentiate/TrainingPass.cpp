@@ -152,8 +152,8 @@ private:
       return addTrainingStep(*main, lossOptions, update);
     if (accumulate < 1)
       return getOperation().emitError("accumulates one batch at least");
-    TrainingEntries entries{accumulate, evaluates, keepsHalf, isApart,
-                            computesAlone};
+    TrainingEntries entries{accumulate, evaluates,     keepsHalf,
+                            isApart,    computesAlone, countsRight};
     lossOptions.givenCount = entries.givesCount();
     return addTrainingEntries(*main, lossOptions, update, entries);
   }
@@ -188,6 +188,7 @@ createTrainingStepPass(const DifferentiateOptions &training) {
   options.keepsHalf = entries.keepsHalf;
   options.isApart = entries.isApart;
   options.computesAlone = entries.computesAlone;
+  options.countsRight = entries.countsRight;
   return createTrainingStepPass(std::move(options));
 }
 

@@ -5,6 +5,7 @@
 #include "runtime/mlc_train.h"
 #include "runtime/train/ArrayBatches.h"
 #include "runtime/train/Loop.h"
+#include "runtime/train/TrainingLog.h"
 
 #include <algorithm>
 #include <limits>
@@ -159,11 +160,11 @@ mlc_status mlc_trainer_evaluate(mlc_trainer *trainer, const mlc_tensor *batch,
       return status;
     const double weight =
         impl.training().labels ? double(source->countLabels(0)) : 1;
-    double found = 0;
+    Evaluation found;
     if (weight > 0)
       status = impl.evaluate(*source, /*batches=*/1, found);
     if (status.ok()) {
-      *loss = found;
+      *loss = found.loss;
       *count = weight;
     }
     return status;
@@ -246,11 +247,15 @@ mlc_status mlc_trainer_evaluate_samples(mlc_trainer *trainer,
     bool counts = !impl.training().labels;
     for (int64_t i = 0; i < source.batches() && !counts; ++i)
       counts = source.countLabels(i) > 0;
-    return counts ? impl.evaluate(source, source.batches(), *loss)
-                  : Status::error(MLC_USAGE,
-                                  "there is nothing to evaluate: all labels of "
-                                  "the samples are negative, which do not "
-                                  "count");
+    if (!counts)
+      return Status::error(MLC_USAGE,
+                           "there is nothing to evaluate: all labels of the "
+                           "samples are negative, which do not count");
+    Evaluation found;
+    status = impl.evaluate(source, source.batches(), found);
+    if (status.ok())
+      *loss = found.loss;
+    return status;
   });
 }
 
@@ -388,3 +393,59 @@ mlc_status mlc_trainer_load(mlc_trainer *trainer, const mlc_samples *samples,
     return status.ok() ? impl.restore(state) : status;
   });
 }
+
+//===----------------------------------------------------------------------===//
+// A log
+//===----------------------------------------------------------------------===//
+
+struct mlc_training_log {
+  TrainingLog impl;
+  /// Steps that have changed nothing, those of rows before.
+  int64_t skipped;
+};
+
+mlc_status mlc_training_log_open(const mlc_trainer *trainer, const char *place,
+                                 mlc_training_log **log) {
+  if (!trainer || !place || !log)
+    return nullArgument();
+  return guarded([&] {
+    const Trainer &impl = *trainer->impl;
+    LogPlace found;
+    Status status = LogPlace::parse(place, Spelling::Keywords, found);
+    if (status.ok())
+      status = found.check();
+    if (!status.ok())
+      return status;
+    std::unique_ptr<mlc_training_log> made(new mlc_training_log{
+        TrainingLog(std::move(found)), impl.scale().getSkipped()});
+    status = made->impl.onBegin(impl.step(), /*isResumed=*/impl.step() > 0);
+    if (status.ok())
+      *log = made.release();
+    return status;
+  });
+}
+
+mlc_status mlc_training_log_write(mlc_training_log *log,
+                                  const mlc_trainer *trainer, double loss,
+                                  double rate, double samples_per_second,
+                                  const double *held_out_loss) {
+  if (!log || !trainer)
+    return nullArgument();
+  return guarded([&] {
+    const Trainer &impl = *trainer->impl;
+    const int64_t skipped = impl.scale().getSkipped();
+    StepReport report;
+    report.step = impl.step();
+    report.loss = loss;
+    report.rate = rate;
+    report.samplesPerSecond = samples_per_second;
+    report.setScale(impl.scale(), skipped != log->skipped);
+    log->skipped = skipped;
+    log->impl.onStep(report);
+    if (held_out_loss)
+      log->impl.onEvaluation({report.step, *held_out_loss, Metric::None, 0});
+    return log->impl.onStepEnd();
+  });
+}
+
+void mlc_training_log_close(mlc_training_log *log) { delete log; }

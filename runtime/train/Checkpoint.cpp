@@ -43,6 +43,9 @@ Status train::writeCheckpoint(const std::string &path,
                      {LossScale::numNumbers},
                      scale,
                      sizeof(scale)});
+  if (checkpoint.best)
+    items.push_back(
+        {checkpoint.bestName, DType::F64, {}, &*checkpoint.best, 8});
   for (const Checkpoint::Value &value : checkpoint.values)
     items.push_back({value.name, static_cast<DType>(value.tensor.type),
                      value.tensor.dims, value.tensor.data.get(),
@@ -95,6 +98,7 @@ private:
   Status checkTrained(const Checkpoint &expected) const;
   Status readValue(Checkpoint::Value &value) const;
   Status readScale(LossScale &scale) const;
+  Status readBest(const std::string &name, std::optional<double> &best) const;
 
   const NpzFile &file;
   const std::vector<std::string> names;
@@ -193,6 +197,22 @@ Status Reader::readScale(LossScale &scale) const {
              : bad("is no checkpoint: 'loss scale' is none");
 }
 
+/// There is none where the best was not kept.
+Status Reader::readBest(const std::string &name,
+                        std::optional<double> &best) const {
+  NpyArray array;
+  if (name.empty() || !contains(names, name))
+    return Status::success();
+  if (Status status = file.read(name, array); !status.ok())
+    return status;
+  double found = 0;
+  if (array.type != DType::F64 || array.bytes != sizeof(found))
+    return bad("is no checkpoint: '" + name + "' is no number");
+  std::memcpy(&found, array.data.data(), sizeof(found));
+  best = found;
+  return Status::success();
+}
+
 Status Reader::read(Checkpoint &expected) {
   for (const char *name : {"step", "settings"})
     if (!contains(names, name))
@@ -209,6 +229,8 @@ Status Reader::read(Checkpoint &expected) {
       status = readValue(value);
   if (status.ok())
     status = readScale(found.lossScale);
+  if (status.ok())
+    status = readBest(found.bestName, found.best);
   if (status.ok())
     expected = std::move(found);
   return status;

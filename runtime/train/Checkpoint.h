@@ -3,7 +3,8 @@
 // A .npz file: "step", an int64 of how many steps are done; "settings", a text
 // as bytes, what must be the same when training goes on; "weight/NAME" and, for
 // each state of the optimizer, "STATE/NAME"; where the loss is scaled, "loss
-// scale", the numbers of LossScale::save.
+// scale", the numbers of LossScale::save; where the best checkpoint is kept,
+// "best held-out loss" or "best accuracy", that of the best evaluation so far.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,6 +15,8 @@
 #include "runtime/Training.h"
 #include "runtime/train/LossScale.h"
 #include "runtime/train/Option.h"
+
+#include <optional>
 
 namespace mlc::runtime::train {
 
@@ -33,6 +36,10 @@ struct Checkpoint {
   /// optimizer keeps.
   std::vector<Value> values;
   LossScale lossScale;
+  /// The name of the best evaluation's array, empty where there is none, and
+  /// what it holds.
+  std::string bestName;
+  std::optional<double> best;
 };
 
 /// The first value that is not finite; empty where all are.

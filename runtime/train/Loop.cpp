@@ -3,6 +3,7 @@
 #include "runtime/train/Loop.h"
 #include "runtime/Text.h"
 
+#include <algorithm>
 #include <cinttypes>
 #include <cmath>
 #include <unistd.h>
@@ -47,6 +48,7 @@ Status Loop::resumeFromCheckpoint() {
     return Status::success();
   Checkpoint state = trainer.outline();
   state.settings = settings();
+  state.bestName = bestName();
   const Spelling spelling = trainer.getOptions().spelling;
   if (Status status = readCheckpoint(options.checkpoint, spelling, state);
       !status.ok())
@@ -59,7 +61,30 @@ Status Loop::resumeFromCheckpoint() {
                                         std::to_string(options.steps) +
                                         " ends before; give at least as many");
   isResumed = true;
+  // What is not there any more is none to be better than.
+  if (exists(options.best))
+    best = state.best;
   return trainer.restore(state);
+}
+
+/// An error unless all ranks go on from the same with the same.
+Status Loop::agree() const {
+  const LearningRate &rate = options.rate;
+  Status status = all.agree(
+      settings() + options.shared + (heldOut ? options.heldOut->hash() : "") +
+          " " + text(rate.rate) + " " +
+          std::to_string(static_cast<int>(rate.schedule)) + " " +
+          std::to_string(rate.warmup) + " " +
+          std::to_string(options.evaluateEvery) + bestName(),
+      "another model, other samples or other options",
+      "give all ranks the same");
+  if (!status.ok())
+    return status;
+  return all.agree(std::to_string(stepsBefore) + " " +
+                       std::to_string(options.steps),
+                   "another checkpoint or other " +
+                       option(trainer.getOptions().spelling, "steps"),
+                   "give all ranks the same, on a disk that they share");
 }
 
 Status Loop::open() {
@@ -71,23 +96,9 @@ Status Loop::open() {
     return status;
   stepsBefore = trainer.step();
   skippedBefore = trainer.scale().getSkipped();
-  const LearningRate &rate = options.rate;
-  Status status = all.agree(
-      settings() + options.shared + (heldOut ? options.heldOut->hash() : "") +
-          " " + text(rate.rate) + " " +
-          std::to_string(static_cast<int>(rate.schedule)) + " " +
-          std::to_string(rate.warmup) + " " +
-          std::to_string(options.evaluateEvery),
-      "another model, other samples or other options",
-      "give all ranks the same");
-  if (status.ok())
-    status = all.agree(std::to_string(stepsBefore) + " " +
-                           std::to_string(options.steps),
-                       "another checkpoint or other " +
-                           option(trainer.getOptions().spelling, "steps"),
-                       "give all ranks the same, on a disk that they share");
-  if (status.ok() && isResumed && observer)
-    observer->onResume(stepsBefore);
+  Status status = agree();
+  if (status.ok() && observer)
+    status = observer->onBegin(stepsBefore, isResumed);
   start = std::chrono::steady_clock::now();
   return status;
 }
@@ -98,31 +109,82 @@ Status Loop::open() {
 
 /// Where training stands, which one rank writes. What is not finite is not
 /// kept: nothing goes on from there.
-Status Loop::keep() {
+Status Loop::keep(const std::string &path) {
   Checkpoint now;
   Status status = trainer.checkpoint(now);
   if (status.ok())
     status = trainer.checkFinite(now);
-  if (!status.ok() || !observer || options.checkpoint.empty())
+  if (!status.ok() || !observer || path.empty())
     return status;
   now.settings = settings();
-  return writeCheckpoint(options.checkpoint, now);
+  now.bestName = bestName();
+  now.best = best;
+  return writeCheckpoint(path, now);
+}
+
+/// What the best evaluation so far is called in checkpoints; empty where none
+/// is looked for.
+const char *Loop::bestName() const {
+  if (options.best.empty())
+    return "";
+  return options.metric == Metric::Accuracy ? "best accuracy"
+                                            : "best held-out loss";
+}
+
+/// Where it is better than all before; bringing parts together takes all ranks,
+/// so that one of them decides.
+Status Loop::keepBest(double value) {
+  const bool isBetter =
+      std::isfinite(value) &&
+      (!best ||
+       (options.metric == Metric::Accuracy ? value > *best : value < *best));
+  std::vector<int64_t> said;
+  if (Status status = trainer.group().gather({isBetter}, said); !status.ok())
+    return status;
+  if (!said.front())
+    return Status::success();
+  best = value;
+  return keep(options.best);
 }
 
 Status Loop::evaluate() {
-  double loss = 0;
-  if (Status status = trainer.evaluate(*heldOut, heldOut->batches(), loss);
+  Evaluation found;
+  if (Status status = trainer.evaluate(*heldOut, heldOut->batches(), found);
       !status.ok())
     return status;
-  if (!observer)
-    return Status::success();
-  observer->onEvaluation(trainer.step(), loss);
-  if (!std::isfinite(loss))
+  EvaluationReport told{trainer.step(), found.loss, options.metric, 0};
+  if (options.metric == Metric::Accuracy)
+    told.value = found.accuracy.value_or(NAN);
+  if (options.metric == Metric::Perplexity)
+    told.value = std::exp(found.loss);
+  if (observer)
+    observer->onEvaluation(told);
+  if (observer && !std::isfinite(found.loss))
     observer->onWarning(
         options.evaluation,
         "the loss of one of its batches is not a finite number: all its labels "
         "are negative, or a sample or the weights are too large");
-  return Status::success();
+  if (options.best.empty())
+    return Status::success();
+  return keepBest(options.metric == Metric::Accuracy ? told.value : told.loss);
+}
+
+double Loop::samplesPerSecond() const {
+  const Training &training = trainer.training();
+  return double(stepsTaken() * training.batch * training.accumulate) /
+         std::max(seconds(), 1e-9);
+}
+
+StepReport Loop::report(double loss, bool isSkipped) const {
+  StepReport report;
+  report.step = trainer.step();
+  report.loss = loss;
+  report.rate = options.rate.at(report.step - 1);
+  report.samplesPerSecond = samplesPerSecond();
+  report.secondsLeft =
+      seconds() / double(std::max<int64_t>(stepsTaken(), 1)) * stepsLeft();
+  report.setScale(trainer.scale(), isSkipped);
+  return report;
 }
 
 Status Loop::take(double loss, int64_t skipped) {
@@ -131,19 +193,19 @@ Status Loop::take(double loss, int64_t skipped) {
   const bool isSkipped = trainer.scale().getSkipped() != skipped;
   if (isSkipped && observer && std::isfinite(loss))
     observer->onSkip(step, trainer.scale().getScale());
-  if (Status status = trainer.check(loss, *source, exists(options.checkpoint));
-      !status.ok())
+  Status status = trainer.check(loss, *source, exists(options.checkpoint));
+  if (!status.ok())
     return status;
   if (observer)
-    observer->onStep(step, loss, options.rate.at(step - 1));
+    observer->onStep(report(loss, isSkipped));
   if (heldOut && (step % options.evaluateEvery == 0 || isLast))
-    if (Status status = evaluate(); !status.ok())
-      return status;
+    status = evaluate();
+  if (status.ok() && observer)
+    status = observer->onStepEnd();
   const bool isKept = step % options.checkpointEvery == 0 || isLast;
-  if ((isKept && !options.checkpoint.empty()) || isLast)
-    if (Status status = keep(); !status.ok())
-      return status;
-  return isLast ? checkLearned() : Status::success();
+  if (status.ok() && ((isKept && !options.checkpoint.empty()) || isLast))
+    status = keep(options.checkpoint);
+  return status.ok() && isLast ? checkLearned() : status;
 }
 
 /// An error for a run that has changed nothing. Where a checkpoint keeps a

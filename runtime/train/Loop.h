@@ -4,25 +4,12 @@
 #define MLC_RUNTIME_TRAIN_LOOP_H
 
 #include "runtime/train/LearningRate.h"
+#include "runtime/train/LoopObserver.h"
 #include "runtime/train/Trainer.h"
 
 #include <chrono>
 
 namespace mlc::runtime::train {
-
-/// What is told of a training as it goes on, on the rank that tells.
-class LoopObserver {
-public:
-  virtual ~LoopObserver() = default;
-  /// Training goes on behind `step`.
-  virtual void onResume(int64_t step) {}
-  virtual void onStep(int64_t step, double loss, double rate) {}
-  /// The step changed nothing, and gradients are scaled by `scale` from now on.
-  virtual void onSkip(int64_t step, double scale) {}
-  virtual void onEvaluation(int64_t step, double loss) {}
-  /// Of a file.
-  virtual void onWarning(const std::string &file, const std::string &text) {}
-};
 
 struct LoopOptions {
   /// The .npz files, for messages; those of `samples` and `heldOut`.
@@ -35,6 +22,12 @@ struct LoopOptions {
   LearningRate rate;
   int64_t steps = 0;
   int64_t checkpointEvery = 1, evaluateEvery = 1;
+  /// Beside the held-out loss. An accuracy needs an artifact that counts right
+  /// labels.
+  Metric metric = Metric::None;
+  /// A checkpoint of the best evaluation: of the largest accuracy where that is
+  /// the metric, else of the smallest loss. Empty: none is kept.
+  std::string best;
   uint64_t seed = 0;
   /// What ranks must have been told alike beside what a checkpoint depends on.
   std::string shared;
@@ -71,6 +64,7 @@ public:
   int64_t stepsSkipped() const {
     return trainer.scale().getSkipped() - skippedBefore;
   }
+  double samplesPerSecond() const;
   double seconds() const {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() -
                                          start)
@@ -80,8 +74,12 @@ public:
 private:
   std::string settings() const;
   std::string where(const std::string &text) const;
+  const char *bestName() const;
   Status resumeFromCheckpoint();
-  Status keep();
+  Status agree() const;
+  StepReport report(double loss, bool isSkipped) const;
+  Status keep(const std::string &path);
+  Status keepBest(double value);
   Status evaluate();
   Status checkLearned() const;
 
@@ -92,6 +90,8 @@ private:
   std::optional<SampleOrder> source, heldOut;
   bool isResumed = false;
   int64_t stepsBefore = 0, skippedBefore = 0;
+  /// Of the evaluations so far.
+  std::optional<double> best;
   std::chrono::steady_clock::time_point start;
 };
 

@@ -239,11 +239,15 @@ Status Trainer::run(BatchSource &source, double rate, double &loss) {
   return status;
 }
 
-Status Trainer::evaluate(BatchSource &source, int64_t batches, double &loss) {
+Status Trainer::evaluate(BatchSource &source, int64_t batches,
+                         Evaluation &found) {
   if (!evaluation)
     return Status::error(MLC_USAGE, "the artifact has no entry that evaluates");
+  const Program &entry =
+      program.artifact().program(*program.findEntry("evaluate"));
+  const bool countsRight = training().labels && entry.outputs.size() > 1;
   int64_t all = 0;
-  double sum = 0;
+  double sum = 0, right = 0;
   for (int64_t i = 0; i < batches; ++i) {
     int64_t weight = training().labels ? source.countLabels(i) : 1;
     double one = 0;
@@ -253,8 +257,15 @@ Status Trainer::evaluate(BatchSource &source, int64_t batches, double &loss) {
       return named(status);
     all += weight;
     sum += one * double(weight);
+    double own = 0;
+    if (countsRight)
+      if (Status status = evaluation.readNumber(1, own); !status.ok())
+        return named(status);
+    right += own;
   }
-  loss = sum / double(all);
+  found = {sum / double(all), std::nullopt};
+  if (countsRight)
+    found.accuracy = right / double(all);
   return Status::success();
 }
 

@@ -21,6 +21,14 @@ struct TrainingMemory {
   uint64_t allocations = 0;
 };
 
+/// On samples that are not trained on.
+struct Evaluation {
+  double loss = 0;
+  /// The share of the labels that count whose class has the largest output;
+  /// nothing where the artifact does not count them.
+  std::optional<double> accuracy;
+};
+
 struct TrainerOptions {
   /// The model's file, with which messages begin.
   std::string name;
@@ -66,9 +74,9 @@ public:
   /// and what they do to the weights. `number` counts the updates, from 0;
   /// `scale` is what gradients were scaled by.
   Status applyGradients(double rate, int64_t number, double scale);
-  /// The mean of the losses of the first `batches` batches, over labels where
+  /// Of the first `batches` batches the mean of the losses, over labels where
   /// there are some. Errors: the artifact has no entry for it.
-  Status evaluate(BatchSource &source, int64_t batches, double &loss);
+  Status evaluate(BatchSource &source, int64_t batches, Evaluation &found);
 
   /// An error where the loss of the last step is no finite number, which says
   /// why, or where no step changes anything any more; `resumes`: there is a

@@ -218,6 +218,22 @@ def test_the_best_is_kept(folder):
     assert np.load(folder / "best.npz")["step"] == best.step
 
 
+def test_a_log_is_the_command_lines(tools, folder):
+    """But for how fast it is; a second call goes on with it."""
+    mine = trainer(optimizer="adam")
+    mine.fit(folder / "d.npz", steps=4, evaluate=folder / "e.npz", evaluate_every=2, log=folder / "mine.csv")
+    mine.fit(folder / "d.npz", steps=6, evaluate=folder / "e.npz", evaluate_every=2, log=folder / "mine.csv")
+    done = tools.mlc("train", folder / "m.onnx", "--loss=cross-entropy", "--batch=12", "--optimizer=adam", "--steps=6",
+                     f"--data={folder / 'd.npz'}", f"--evaluate={folder / 'e.npz'}", "--evaluate-every=2",
+                     f"--checkpoint={folder / 'c.npz'}", f"--log={folder / 'theirs.csv'}")
+    assert done.returncode == 0, done.stderr
+    mine, theirs = ([line.split(",") for line in (folder / name).read_text().splitlines()] for name in ("mine.csv", "theirs.csv"))
+    speed = theirs[0].index("samples_per_second")
+    for one, other in zip(mine[1:], theirs[1:], strict=True):
+        assert float(one.pop(speed)) > 0 and float(other.pop(speed)) > 0
+    assert mine == theirs
+
+
 def test_an_artifact_trains_by_itself(tools, folder):
     """Without the model: weights, loss and optimizer are in it."""
     done = tools.mlc("train", folder / "m.onnx", "--loss=cross-entropy", "--batch=12", "--optimizer=adam",
@@ -247,6 +263,8 @@ REFUSED = {
     "no label": (lambda t: t.step((X[:12], np.full(12, -1))), mlc.DifferenceError, "all labels of its batch are negative"),
     "neither steps nor epochs": (lambda t: t.fit(DATA), mlc.UsageError, "give either steps or epochs"),
     "best of nothing": (lambda t: t.fit(DATA, steps=1, best="b"), mlc.UsageError, "best needs evaluate"),
+    "no log": (lambda t: t.fit(DATA, steps=1, log="log.txt"), mlc.UsageError, "log=log.txt: is no log; give FILE.csv, FILE.jsonl"),
+    "no folder for a log": (lambda t: t.fit(DATA, steps=1, log="/nowhere/l.csv"), mlc.UsageError, "there is no folder '/nowhere'"),
     "nothing to resume from": (lambda t: t.fit(DATA, steps=1, resume=True), mlc.UsageError, "resume needs a checkpoint"),
     "an ended iterator": (lambda t: t.fit(iter([]), steps=1), mlc.UsageError, "the data have no batch"),
     "no length": (lambda t: t.fit((b for b in batches()), epochs=1), mlc.UsageError, "give steps"),

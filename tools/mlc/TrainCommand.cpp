@@ -85,6 +85,8 @@ public:
   llvm::Error run() override;
 
 private:
+  /// Whether the program has to count right labels.
+  bool countsRight() const { return flags.metric == train::Metric::Accuracy; }
   llvm::Error writeArtifact() const;
   llvm::Error readSamples(const TrainingModel &read,
                           train::LoopOptions &options) const;
@@ -182,8 +184,10 @@ TrainCommand::prepare(const mlc::runtime::Plan &plan, bool isServer) const {
   const bool isWorker = split.hasServer && !isServer;
   const bool evaluates =
       !flags.evaluationFile.empty() || !flags.artifact.empty();
-  const mlc::TrainingEntries entries{flags.accumulate, evaluates && !isWorker,
-                                     flags.keepHalf, split.hasServer, isWorker};
+  const mlc::TrainingEntries entries{
+      flags.accumulate, evaluates && !isWorker,
+      flags.keepHalf,   split.hasServer,
+      isWorker,         countsRight() && !isWorker};
   const bool isSplit = isWorker || (!split.hasServer && split.ranks > 1);
   auto read = readTrainingModel(model, training, &optimizerFlags, flags.batch,
                                 entries, isSplit ? &plan : nullptr);
@@ -202,6 +206,8 @@ TrainCommand::prepare(const mlc::runtime::Plan &plan, bool isServer) const {
   options.steps = flags.steps;
   options.checkpointEvery = flags.checkpointEvery;
   options.evaluateEvery = flags.evaluateEvery;
+  options.metric = flags.metric;
+  options.best = flags.best;
   options.seed = flags.seed;
   options.shared = plan.text();
   for (const Weight *weight : read->trained())
@@ -263,7 +269,15 @@ llvm::Error TrainCommand::train(const Job &job, const train::Group &ranks,
     return statusFailure(status);
   train::Trainer &trainer = *own.trainer;
   TrainReport report(flags.steps, flags.printEvery);
-  train::Loop loop(trainer, job.options, ranks, tells ? &report : nullptr);
+  std::optional<train::TrainingLog> log;
+  train::LoopObservers observers;
+  observers.add(report);
+  auto place = flags.logPlace();
+  if (!place)
+    return place.takeError();
+  if (*place)
+    observers.add(log.emplace(std::move(**place)));
+  train::Loop loop(trainer, job.options, ranks, tells ? &observers : nullptr);
   if (tells)
     printWeights(job.read, model.model);
   if (status = loop.open(); !status.ok())
@@ -347,10 +361,15 @@ llvm::Error TrainCommand::run() {
   if (training.compileTo.isGiven())
     return writePhase(
         model, training, optimizerFlags, flags.batch,
-        {flags.accumulate, !flags.evaluationFile.empty(), flags.keepHalf},
+        {flags.accumulate, !flags.evaluationFile.empty(), flags.keepHalf,
+         /*isApart=*/false, /*computesAlone=*/false, countsRight()},
         distribution);
   if (llvm::Error error = flags.check())
     return error;
+  if (flags.metric != train::Metric::None &&
+      training.lossOptions().kind != mlc::LossKind::CrossEntropy)
+    return fail(Exit::Usage, "--metric is of classes; give "
+                             "--loss=cross-entropy, or leave it out");
   if (!flags.artifact.empty())
     return writeArtifact();
   if (flags.exports) {

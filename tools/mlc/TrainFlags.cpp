@@ -9,6 +9,7 @@
 
 using namespace mlc::cli;
 namespace cl = llvm::cl;
+namespace train = mlc::runtime::train;
 
 TrainFlags::TrainFlags(cl::SubCommand &sub)
     : threads("threads", cl::init(0), cl::value_desc("number"),
@@ -62,6 +63,24 @@ TrainFlags::TrainFlags(cl::SubCommand &sub)
                     cl::desc("... after every so many steps, and at the end "
                              "(100)"),
                     cl::sub(sub)),
+      metric("metric", cl::init(train::Metric::None),
+             cl::desc("Print this of the --evaluate samples, too, with "
+                      "--loss=cross-entropy (none):"),
+             cl::values(clEnumValN(train::Metric::Accuracy, "accuracy",
+                                   "the share of labels whose class has the "
+                                   "largest output"),
+                        clEnumValN(train::Metric::Perplexity, "perplexity",
+                                   "e to the power of the loss")),
+             cl::sub(sub)),
+      best("best", cl::value_desc("file.npz"),
+           cl::desc("Write a checkpoint there whenever the held-out loss, or "
+                    "with --metric=accuracy the accuracy, is better than ever "
+                    "before"),
+           cl::sub(sub)),
+      log("log", cl::value_desc("file|tensorboard:folder"),
+          cl::desc("Write a row for each step there, as .csv, .jsonl or "
+                   "events of TensorBoard; --resume goes on with it"),
+          cl::sub(sub)),
       artifact("artifact", cl::value_desc("file.mlca"),
                cl::desc("Compile the program that trains and write it there, "
                         "for mlc.Trainer and mlc_train.h, and train nothing"),
@@ -82,6 +101,9 @@ llvm::Error TrainFlags::checkWithoutTraining() const {
   for (const cl::Option *option :
        {static_cast<const cl::Option *>(&dataFile),
         static_cast<const cl::Option *>(&evaluationFile),
+        static_cast<const cl::Option *>(&metric),
+        static_cast<const cl::Option *>(&best),
+        static_cast<const cl::Option *>(&log),
         static_cast<const cl::Option *>(&resume)})
     if (option->getNumOccurrences())
       return fail(Exit::Usage, "--" + option->ArgStr +
@@ -97,6 +119,29 @@ llvm::Error TrainFlags::checkWithoutTraining() const {
   return llvm::Error::success();
 }
 
+/// The flags of held-out samples.
+llvm::Error TrainFlags::checkEvaluation() const {
+  for (const cl::Option *option :
+       {static_cast<const cl::Option *>(&evaluateEvery),
+        static_cast<const cl::Option *>(&metric),
+        static_cast<const cl::Option *>(&best)})
+    if (option->getNumOccurrences() && evaluationFile.empty())
+      return fail(Exit::Usage,
+                  "--" + option->ArgStr + " needs --evaluate=FILE.npz");
+  return llvm::Error::success();
+}
+
+llvm::Expected<std::optional<train::LogPlace>> TrainFlags::logPlace() const {
+  std::optional<train::LogPlace> place;
+  if (!log.getNumOccurrences())
+    return place;
+  place.emplace();
+  if (auto status = train::LogPlace::parse(log, train::Spelling::Flags, *place);
+      !status.ok())
+    return statusFailure(status);
+  return place;
+}
+
 llvm::Error TrainFlags::check() const {
   if (exports || !artifact.empty()) {
     if (llvm::Error error = checkWithoutTraining())
@@ -107,10 +152,13 @@ llvm::Error TrainFlags::check() const {
     return fail(Exit::Usage, "what is trained would be lost; give -o "
                              "MODEL.onnx, --checkpoint=FILE.npz or both");
   }
-  if (checkpoint == "-")
-    return fail(Exit::Usage, "--checkpoint is a file, not '-'");
-  if (evaluateEvery.getNumOccurrences() && evaluationFile.empty())
-    return fail(Exit::Usage, "--evaluate-every needs --evaluate=FILE.npz");
+  for (const auto *file : {&checkpoint, &best})
+    if (*file == "-")
+      return fail(Exit::Usage, "--" + file->ArgStr + " is a file, not '-'");
+  if (llvm::Error error = checkEvaluation())
+    return error;
+  if (auto place = logPlace(); !place)
+    return place.takeError();
   if (resume && checkpoint.empty())
     return fail(Exit::Usage, "--resume needs --checkpoint=FILE.npz");
   struct Bound {
@@ -129,27 +177,65 @@ llvm::Error TrainFlags::check() const {
   return llvm::Error::success();
 }
 
+/// A file that is written, and what it is.
+using Written = std::pair<std::string, const char *>;
+
+static llvm::Error checkPlace(const std::string &file) {
+  llvm::StringRef folder = llvm::sys::path::parent_path(file);
+  if (!folder.empty() && !llvm::sys::fs::is_directory(folder))
+    return fail(Exit::Usage, file + ": there is no folder '" + folder + "'");
+  return llvm::sys::fs::is_directory(file)
+             ? fail(Exit::Usage, file + ": is a folder; give a file")
+             : llvm::Error::success();
+}
+
+/// A name that other spellings of the path have, too.
+static llvm::SmallString<128> plain(llvm::StringRef path) {
+  llvm::SmallString<128> name(path);
+  (void)llvm::sys::fs::make_absolute(name);
+  llvm::sys::path::remove_dots(name, /*remove_dot_dot=*/false);
+  return name;
+}
+
+/// An error where two of them are one file.
+static llvm::Error checkApart(llvm::ArrayRef<Written> written) {
+  for (size_t i = 0; i < written.size(); ++i)
+    for (const auto &[file, what] : written.take_front(i))
+      if (plain(file) == plain(written[i].first) ||
+          llvm::sys::fs::equivalent(file, written[i].first))
+        return fail(Exit::Usage, file + ": is both " + what + " and " +
+                                     written[i].second + "; give two files");
+  return llvm::Error::success();
+}
+
 llvm::Error TrainFlags::checkFiles(std::vector<std::string> inputs) const {
-  std::vector<std::string> written;
   for (const std::string &file :
        {dataFile.getValue(), evaluationFile.getValue()})
     if (!file.empty())
       inputs.push_back(file);
-  for (const std::string &file :
-       {checkpoint.getValue(), output.getValue(), artifact.getValue()}) {
+  std::vector<Written> written;
+  for (const auto &[file, what] :
+       {Written(checkpoint, "the checkpoint"), Written(best, "the best one"),
+        Written(output, "the model to write"),
+        Written(artifact, "the artifact")}) {
     if (file.empty() || file == "-")
       continue;
-    llvm::StringRef folder = llvm::sys::path::parent_path(file);
-    if (!folder.empty() && !llvm::sys::fs::is_directory(folder))
-      return fail(Exit::Usage, file + ": there is no folder '" + folder + "'");
-    if (llvm::sys::fs::is_directory(file))
-      return fail(Exit::Usage, file + ": is a folder; give a file");
-    written.push_back(file);
+    if (llvm::Error error = checkPlace(file))
+      return error;
+    written.emplace_back(file, what);
   }
-  if (written.size() == 2 &&
-      (written[0] == written[1] ||
-       llvm::sys::fs::equivalent(written[0], written[1])))
-    return fail(Exit::Usage, written[0] + ": is both the checkpoint and the "
-                                          "model to write; give two files");
-  return refuseInputs(written, inputs);
+  auto place = logPlace();
+  if (!place)
+    return place.takeError();
+  if (*place) {
+    if (auto status = (*place)->check(); !status.ok())
+      return statusFailure(status);
+    written.emplace_back((*place)->file, "the log");
+  }
+  if (llvm::Error error = checkApart(written))
+    return error;
+  std::vector<std::string> files;
+  for (const Written &one : written)
+    files.push_back(one.first);
+  return refuseInputs(files, inputs);
 }

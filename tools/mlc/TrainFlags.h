@@ -3,6 +3,7 @@
 #ifndef MLC_TOOLS_MLC_TRAINFLAGS_H
 #define MLC_TOOLS_MLC_TRAINFLAGS_H
 
+#include "runtime/train/TrainingLog.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/Error.h"
 #include <string>
@@ -19,6 +20,8 @@ struct TrainFlags {
   /// Before anything takes long. Errors: outputs that are inputs, `read` among
   /// these, or in no folder.
   llvm::Error checkFiles(std::vector<std::string> read) const;
+  /// Of --log; nothing where there is none.
+  llvm::Expected<std::optional<runtime::train::LogPlace>> logPlace() const;
 
   llvm::cl::opt<unsigned> threads;
   llvm::cl::opt<std::string> dataFile;
@@ -32,12 +35,15 @@ struct TrainFlags {
   llvm::cl::opt<bool> resume;
   llvm::cl::opt<std::string> evaluationFile;
   llvm::cl::opt<int64_t> evaluateEvery;
+  llvm::cl::opt<runtime::train::Metric> metric;
+  llvm::cl::opt<std::string> best, log;
   llvm::cl::opt<std::string> artifact;
   llvm::cl::opt<bool> exports;
   llvm::cl::opt<std::string> output;
 
 private:
   llvm::Error checkWithoutTraining() const;
+  llvm::Error checkEvaluation() const;
 };
 
 } // namespace mlc::cli

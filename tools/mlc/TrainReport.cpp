@@ -3,25 +3,67 @@
 #include "tools/mlc/TrainReport.h"
 #include "runtime/Text.h"
 #include "tools/mlc/Failure.h"
+#include <cmath>
 #include <fmt/format.h>
+#include <unistd.h>
 
 using namespace mlc::cli;
 using mlc::Weight;
 using mlc::runtime::printable;
+using mlc::runtime::Status;
 namespace train = mlc::runtime::train;
 
-static void tellLine(const std::string &line) {
+/// The terminal's line from its begin on.
+static constexpr llvm::StringLiteral anew = "\r\x1b[K";
+
+static std::string speed(double samplesPerSecond) {
+  return samplesPerSecond < 100
+             ? fmt::format("{:.3g} samples/s", samplesPerSecond)
+             : fmt::format("{:.0f} samples/s", samplesPerSecond);
+}
+
+TrainReport::TrainReport(int64_t steps, int64_t printEvery)
+    : steps(steps), printEvery(printEvery), isWatched(isatty(STDERR_FILENO)) {}
+
+TrainReport::~TrainReport() { clearProgress(); }
+
+void TrainReport::clearProgress() {
+  if (isShown)
+    llvm::errs() << anew;
+  isShown = false;
+}
+
+/// Some times a second.
+void TrainReport::showProgress(const train::StepReport &report) {
+  const auto now = std::chrono::steady_clock::now();
+  if (!isWatched || now - shown < std::chrono::milliseconds(200))
+    return;
+  const auto left = int64_t(std::ceil(report.secondsLeft));
+  llvm::errs() << anew
+               << fmt::format("step {} of {}  {}  {}:{:02}:{:02} left",
+                              report.step, steps,
+                              speed(report.samplesPerSecond), left / 3600,
+                              left / 60 % 60, left % 60);
+  isShown = true;
+  shown = now;
+}
+
+void TrainReport::tellLine(const std::string &line) {
+  clearProgress();
   llvm::outs() << line;
   llvm::outs().flush();
 }
 
-void TrainReport::onResume(int64_t step) {
-  tellLine(fmt::format("resumed: after step {}\n", step));
+Status TrainReport::onBegin(int64_t step, bool isResumed) {
+  if (isResumed)
+    tellLine(fmt::format("resumed: after step {}\n", step));
+  return Status::success();
 }
 
-void TrainReport::onStep(int64_t step, double loss, double) {
-  if (step % printEvery == 0 || step == steps)
-    tellLine(fmt::format("step {}  loss {:.9g}\n", step, loss));
+void TrainReport::onStep(const train::StepReport &report) {
+  if (report.step % printEvery == 0 || report.step == steps)
+    tellLine(fmt::format("step {}  loss {:.9g}\n", report.step, report.loss));
+  showProgress(report);
 }
 
 void TrainReport::onSkip(int64_t step, double scale) {
@@ -30,11 +72,18 @@ void TrainReport::onSkip(int64_t step, double scale) {
                        step, scale));
 }
 
-void TrainReport::onEvaluation(int64_t step, double loss) {
-  tellLine(fmt::format("step {}  held-out loss {:.9g}\n", step, loss));
+void TrainReport::onEvaluation(const train::EvaluationReport &report) {
+  std::string line =
+      fmt::format("step {}  held-out loss {:.9g}", report.step, report.loss);
+  if (report.metric == train::Metric::Accuracy)
+    line += fmt::format("  accuracy {:.4g} %", 100 * report.value);
+  if (report.metric == train::Metric::Perplexity)
+    line += fmt::format("  perplexity {:.6g}", report.value);
+  tellLine(line + "\n");
 }
 
 void TrainReport::onWarning(const std::string &file, const std::string &text) {
+  clearProgress();
   warn(file, text);
 }
 
@@ -70,6 +119,7 @@ llvm::Error mlc::cli::printUse(const train::Trainer &trainer,
   if (auto status = trainer.memory(memory); !status.ok())
     return statusFailure(status);
   const double seconds = loop.seconds();
+  const double samplesPerSecond = loop.samplesPerSecond();
   std::vector<int64_t> each;
   if (auto status = all.gather({static_cast<int64_t>(memory.states),
                                 static_cast<int64_t>(sent) / steps},
@@ -83,13 +133,13 @@ llvm::Error mlc::cli::printUse(const train::Trainer &trainer,
                                 "gradient was not finite\n",
                                 skipped, steps);
   auto megabytes = [](uint64_t bytes) { return double(bytes) / (1 << 20); };
-  llvm::errs() << fmt::format("{} steps in {:.3g} s\nmemory: {:.2f} MB of "
+  llvm::errs() << fmt::format("{} steps in {:.3g} s, {}\nmemory: {:.2f} MB of "
                               "states, {:.2f} MB for a step (at least {:.2f} "
                               "MB in this order); {} allocations "
                               "after the first step\n",
-                              steps, seconds, megabytes(memory.states),
-                              megabytes(memory.arena), megabytes(memory.bound),
-                              memory.allocations);
+                              steps, seconds, speed(samplesPerSecond),
+                              megabytes(memory.states), megabytes(memory.arena),
+                              megabytes(memory.bound), memory.allocations);
   for (int r = 0; all.size() > 1 && r < all.size(); ++r)
     llvm::errs() << fmt::format(
         "rank {}: {} bytes of states, {} bytes sent "

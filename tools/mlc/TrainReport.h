@@ -8,20 +8,28 @@
 
 namespace mlc::cli {
 
-/// Prints what happens in a training as it goes on.
+/// Prints what happens in a training as it goes on. Where stderr is a terminal,
+/// its last line says how fast that is, and how long it will take.
 class TrainReport : public runtime::train::LoopObserver {
 public:
-  TrainReport(int64_t steps, int64_t printEvery)
-      : steps(steps), printEvery(printEvery) {}
+  TrainReport(int64_t steps, int64_t printEvery);
+  ~TrainReport() override;
 
-  void onResume(int64_t step) override;
-  void onStep(int64_t step, double loss, double rate) override;
+  runtime::Status onBegin(int64_t step, bool isResumed) override;
+  void onStep(const runtime::train::StepReport &report) override;
   void onSkip(int64_t step, double scale) override;
-  void onEvaluation(int64_t step, double loss) override;
+  void onEvaluation(const runtime::train::EvaluationReport &report) override;
   void onWarning(const std::string &file, const std::string &text) override;
 
 private:
+  void tellLine(const std::string &line);
+  void showProgress(const runtime::train::StepReport &report);
+  void clearProgress();
+
   int64_t steps, printEvery;
+  const bool isWatched;
+  bool isShown = false;
+  std::chrono::steady_clock::time_point shown;
 };
 
 /// Which weights are trained, and why others are not; `file` begins warnings.

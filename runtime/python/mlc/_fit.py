@@ -1,5 +1,6 @@
 """Training to the end: steps, held-out loss, checkpoints, callbacks."""
 
+import ctypes
 import dataclasses
 import math
 import numbers
@@ -9,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from ._errors import Error, UsageError
+from ._library import call, library, path_of
 
 
 @dataclasses.dataclass(frozen=True)
@@ -111,6 +113,25 @@ class _Fit:
         return self.trainer.step_samples(self.samples, self.seed) if self.samples is not None else self.batches.step()
 
 
+class _Log:
+    """A row for each step, on the first rank; none without a place."""
+
+    def __init__(self, trainer: Any, place: str | os.PathLike | None):
+        self._trainer, self._handle = trainer, ctypes.c_void_p()
+        if place is not None and trainer.is_first:
+            call("mlc_training_log_open", trainer._handle, path_of("log", place), ctypes.byref(self._handle))
+
+    def __del__(self):
+        if getattr(self, "_handle", None):
+            library().mlc_training_log_close(self._handle)
+
+    def write(self, now: Progress) -> None:
+        if self._handle:
+            held_out = None if now.held_out_loss is None else ctypes.byref(ctypes.c_double(now.held_out_loss))
+            call("mlc_training_log_write", self._handle, self._trainer._handle, now.loss, now.learning_rate,
+                 now.samples_per_second, held_out)
+
+
 def _count_steps(trainer: Any, data: Any, steps: int | None, epochs: int | None) -> int:
     _check("steps", steps, 1)
     _check("epochs", epochs, 1)
@@ -134,7 +155,7 @@ def _count_steps(trainer: Any, data: Any, steps: int | None, epochs: int | None)
 def fit(trainer: Any, data: Any, *, steps: int | None = None, epochs: int | None = None, seed: int = 0,
         evaluate: Any = None, evaluate_every: int = 100, checkpoint: str | os.PathLike | None = None,
         checkpoint_every: int = 100, resume: bool = False, best: str | os.PathLike | None = None,
-        callbacks: Iterable[Callable[[Progress], Any]] = ()) -> list[Progress]:
+        log: str | os.PathLike | None = None, callbacks: Iterable[Callable[[Progress], Any]] = ()) -> list[Progress]:
     """As Trainer.fit says."""
     for name, value in (("evaluate_every", evaluate_every), ("checkpoint_every", checkpoint_every)):
         _check(name, value, 1)
@@ -154,7 +175,7 @@ def fit(trainer: Any, data: Any, *, steps: int | None = None, epochs: int | None
         if resume:
             held_out.resume()
             run.resume()
-        return _take_steps(run, held_out, checkpoint_every, callbacks)
+        return _take_steps(run, held_out, _Log(trainer, log), checkpoint_every, callbacks)
     finally:
         trainer._steps_planned = 0
 
@@ -194,7 +215,8 @@ class _HeldOut:
         return loss
 
 
-def _take_steps(run: _Fit, held_out: _HeldOut, checkpoint_every: int, callbacks: list[Callable]) -> list[Progress]:
+def _take_steps(run: _Fit, held_out: _HeldOut, rows: _Log, checkpoint_every: int,
+                callbacks: list[Callable]) -> list[Progress]:
     trainer, last = run.trainer, run.steps
     history: list[Progress] = []
     begin, first = time.monotonic(), trainer.steps
@@ -207,6 +229,7 @@ def _take_steps(run: _Fit, held_out: _HeldOut, checkpoint_every: int, callbacks:
             seconds = max(time.monotonic() - begin, 1e-9)
             speed = (step - first) * trainer.batch * trainer.accumulate / seconds
             history.append(Progress(step, loss, rate, speed, seconds / (step - first) * (last - step), evaluated))
+            rows.write(history[-1])
             if step % checkpoint_every == 0 or is_last:
                 run.save()
             # All are told, whatever one of them says.

@@ -153,6 +153,9 @@ _FUNCTIONS = {
     "mlc_trainer_set_state": (None, [_P, _N, ctypes.POINTER(CTensor)]),
     "mlc_trainer_save": (None, [_P, _P, _COUNT, _TEXT]),
     "mlc_trainer_load": (None, [_P, _P, _COUNT, _TEXT]),
+    "mlc_training_log_open": (None, [_P, _TEXT, ctypes.POINTER(_P)]),
+    "mlc_training_log_write": (None, [_P, _P, ctypes.c_double, ctypes.c_double, ctypes.c_double, _REAL]),
+    "mlc_training_log_close": (_P, [_P]),
 }
 
 

@@ -384,6 +384,8 @@ class Trainer:
             Ctrl-C or a callback's error ends it
         resume: go on from the checkpoint if there is one
         best: a file, written whenever the held-out loss is less than ever
+        log: a row for each step, in FILE.csv, FILE.jsonl or "tensorboard:FOLDER", which goes
+            on where the trainer has done steps
         callbacks: functions of an mlc.Progress, called after each step; one that returns
             False ends the training
         """

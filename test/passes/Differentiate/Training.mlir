@@ -2,12 +2,15 @@
 // RUN: mlc-opt %s --mlc-drop-unread-parameters --mlc-add-training-step="loss=cross-entropy optimizer=adamw states=true scale-loss=yes evaluate=true" | FileCheck %s --check-prefix=STEP
 // RUN: mlc-opt %s --mlc-add-training-step="loss=mse optimizer=momentum states=true accumulate=2 scale-loss=half" | FileCheck %s --check-prefix=TWO
 // RUN: mlc-opt %s --mlc-add-training-step="loss=mse optimizer=sgd states=true compute-alone=true apart=true" | FileCheck %s --check-prefix=ALONE
+// RUN: mlc-opt %s --mlc-drop-unread-parameters --mlc-add-training-step="loss=cross-entropy states=true evaluate=true count-right=true" | FileCheck %s --check-prefix=RIGHT
+// RUN: not mlc-opt %s --mlc-add-training-step="loss=mse states=true evaluate=true count-right=true" 2>&1 | FileCheck %s --check-prefix=CLASSES
 // RUN: not mlc-opt %s --mlc-add-gradients=loss=l1 2>&1 | FileCheck %s --check-prefix=LOSS
 // RUN: not mlc-opt %s --mlc-add-training-step="loss=mse optimizer=adagrad" 2>&1 | FileCheck %s --check-prefix=OPTIMIZER
 // RUN: not mlc-opt %s --mlc-add-training-step="loss=mse scale-loss=maybe" 2>&1 | FileCheck %s --check-prefix=SCALE
 // RUN: not mlc-opt %s --mlc-add-gradients="loss=mse loss-of=a" 2>&1 | FileCheck %s --check-prefix=OUTPUT
 // LOSS: no loss 'l1'; there are output, mse, cross-entropy
 // OPTIMIZER: no optimizer 'adagrad'; there are sgd, momentum, adam, adamw
+// CLASSES: counts right labels of a cross-entropy loss alone
 // SCALE: no scale-loss 'maybe'; there are no, yes, half
 // OUTPUT: no output 'a' to take the loss of; it has 'y', 'z'
 
@@ -30,6 +33,10 @@
 // STEP-SAME: mlc.state = "first moment/w"}
 // STEP-NOT: "weight/u"
 // STEP: func.func @evaluate(
+
+// RIGHT: func.func @evaluate(
+// RIGHT-SAME: -> (tensor<f32> {mlc.name = "loss"}, tensor<f32> {mlc.name = "right"})
+// RIGHT: mlc.arg_max
 
 // Nothing is of float16, so that nothing is scaled.
 // TWO: func.func @accumulate(
