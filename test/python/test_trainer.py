@@ -223,7 +223,7 @@ def test_a_log_is_the_command_lines(tools, folder):
     mine = trainer(optimizer="adam")
     mine.fit(folder / "d.npz", steps=4, evaluate=folder / "e.npz", evaluate_every=2, log=folder / "mine.csv")
     mine.fit(folder / "d.npz", steps=6, evaluate=folder / "e.npz", evaluate_every=2, log=folder / "mine.csv")
-    done = tools.mlc("train", folder / "m.onnx", "--loss=cross-entropy", "--batch=12", "--optimizer=adam", "--steps=6",
+    done = tools.mlc("train", folder / "m.onnx", "--loss=cross-entropy", "--batch=12", "--optimizer=adam", "--steps=6", "--learning-rate=0.01",
                      f"--data={folder / 'd.npz'}", f"--evaluate={folder / 'e.npz'}", "--evaluate-every=2",
                      f"--checkpoint={folder / 'c.npz'}", f"--log={folder / 'theirs.csv'}")
     assert done.returncode == 0, done.stderr

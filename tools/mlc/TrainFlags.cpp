@@ -11,50 +11,11 @@ using namespace mlc::cli;
 namespace cl = llvm::cl;
 namespace train = mlc::runtime::train;
 
-TrainFlags::TrainFlags(cl::SubCommand &sub)
-    : threads("threads", cl::init(0), cl::value_desc("number"),
-              cl::desc("Threads that run it, on each rank (all cores, shared "
-                       "among ranks that are threads)"),
-              cl::sub(sub)),
-      dataFile("data", cl::value_desc("file.npz"),
-               cl::desc("Samples: an array by the name of each input, and of "
-                        "the target, whose first dim is the sample"),
-               cl::sub(sub)),
-      batch("batch", cl::init(0), cl::value_desc("number"),
-            cl::desc("Samples of a step, those of all ranks together, where "
-                     "the model leaves that open"),
-            cl::sub(sub)),
-      accumulate("accumulate", cl::init(1), cl::value_desc("number"),
-                 cl::desc("Batches of which a step takes the mean of the "
-                          "gradients (1)"),
-                 cl::sub(sub)),
-      keepHalf("keep-half",
-               cl::desc("Keep weights of 16 bits beside their float32 masters, "
-                        "and sums of gradients in 16 bits"),
-               cl::sub(sub)),
-      steps("steps", cl::init(100), cl::value_desc("number"),
-            cl::desc("Steps, those before --resume among them (100)"),
-            cl::sub(sub)),
-      seed("seed", cl::init(0), cl::value_desc("number"),
-           cl::desc("Seed of the order of the samples (0)"), cl::sub(sub)),
-      printEvery("log-every", cl::init(10), cl::value_desc("steps"),
+ReportFlags::ReportFlags(cl::SubCommand &sub)
+    : printEvery("log-every", cl::init(10), cl::value_desc("steps"),
                  cl::desc("Print the loss of every so many steps, and of the "
                           "last (10)"),
                  cl::sub(sub)),
-      checkpoint("checkpoint", cl::value_desc("file.npz"),
-                 cl::desc("Write weights and states there, from which --resume "
-                          "goes on"),
-                 cl::sub(sub)),
-      checkpointEvery("checkpoint-every", cl::init(100),
-                      cl::value_desc("steps"),
-                      cl::desc("... after every so many steps, and at the end "
-                               "(100)"),
-                      cl::sub(sub)),
-      resume("resume",
-             cl::desc("Go on from the checkpoint if there is one; on as many "
-                      "ranks, the result has the same bits as without the "
-                      "interruption"),
-             cl::sub(sub)),
       evaluationFile("evaluate", cl::value_desc("file.npz"),
                      cl::desc("Print the mean loss on these samples, which are "
                               "not trained on"),
@@ -80,7 +41,49 @@ TrainFlags::TrainFlags(cl::SubCommand &sub)
       log("log", cl::value_desc("file|tensorboard:folder"),
           cl::desc("Write a row for each step there, as .csv, .jsonl or "
                    "events of TensorBoard; --resume goes on with it"),
-          cl::sub(sub)),
+          cl::sub(sub)) {}
+
+TrainFlags::TrainFlags(cl::SubCommand &sub)
+    : ReportFlags(sub),
+      threads("threads", cl::init(0), cl::value_desc("number"),
+              cl::desc("Threads that run it, on each rank (all cores, shared "
+                       "among ranks that are threads)"),
+              cl::sub(sub)),
+      dataFile("data", cl::value_desc("file.npz"),
+               cl::desc("Samples: an array by the name of each input, and of "
+                        "the target, whose first dim is the sample"),
+               cl::sub(sub)),
+      batch("batch", cl::init(0), cl::value_desc("number"),
+            cl::desc("Samples of a step, those of all ranks together, where "
+                     "the model leaves that open"),
+            cl::sub(sub)),
+      accumulate("accumulate", cl::init(1), cl::value_desc("number"),
+                 cl::desc("Batches of which a step takes the mean of the "
+                          "gradients (1)"),
+                 cl::sub(sub)),
+      keepHalf("keep-half",
+               cl::desc("Keep weights of 16 bits beside their float32 masters, "
+                        "and sums of gradients in 16 bits"),
+               cl::sub(sub)),
+      steps("steps", cl::init(100), cl::value_desc("number"),
+            cl::desc("Steps, those before --resume among them (100)"),
+            cl::sub(sub)),
+      seed("seed", cl::init(0), cl::value_desc("number"),
+           cl::desc("Seed of the order of the samples (0)"), cl::sub(sub)),
+      checkpoint("checkpoint", cl::value_desc("file.npz"),
+                 cl::desc("Write weights and states there, from which --resume "
+                          "goes on"),
+                 cl::sub(sub)),
+      checkpointEvery("checkpoint-every", cl::init(100),
+                      cl::value_desc("steps"),
+                      cl::desc("... after every so many steps, and at the end "
+                               "(100)"),
+                      cl::sub(sub)),
+      resume("resume",
+             cl::desc("Go on from the checkpoint if there is one; on as many "
+                      "ranks, the result has the same bits as without the "
+                      "interruption"),
+             cl::sub(sub)),
       artifact("artifact", cl::value_desc("file.mlca"),
                cl::desc("Compile the program that trains and write it there, "
                         "for mlc.Trainer and mlc_train.h, and train nothing"),
@@ -119,8 +122,7 @@ llvm::Error TrainFlags::checkWithoutTraining() const {
   return llvm::Error::success();
 }
 
-/// The flags of held-out samples.
-llvm::Error TrainFlags::checkEvaluation() const {
+llvm::Error ReportFlags::checkReport() const {
   for (const cl::Option *option :
        {static_cast<const cl::Option *>(&evaluateEvery),
         static_cast<const cl::Option *>(&metric),
@@ -128,10 +130,10 @@ llvm::Error TrainFlags::checkEvaluation() const {
     if (option->getNumOccurrences() && evaluationFile.empty())
       return fail(Exit::Usage,
                   "--" + option->ArgStr + " needs --evaluate=FILE.npz");
-  return llvm::Error::success();
+  return logPlace().takeError();
 }
 
-llvm::Expected<std::optional<train::LogPlace>> TrainFlags::logPlace() const {
+llvm::Expected<std::optional<train::LogPlace>> ReportFlags::logPlace() const {
   std::optional<train::LogPlace> place;
   if (!log.getNumOccurrences())
     return place;
@@ -155,10 +157,8 @@ llvm::Error TrainFlags::check() const {
   for (const auto *file : {&checkpoint, &best})
     if (*file == "-")
       return fail(Exit::Usage, "--" + file->ArgStr + " is a file, not '-'");
-  if (llvm::Error error = checkEvaluation())
+  if (llvm::Error error = checkReport())
     return error;
-  if (auto place = logPlace(); !place)
-    return place.takeError();
   if (resume && checkpoint.empty())
     return fail(Exit::Usage, "--resume needs --checkpoint=FILE.npz");
   struct Bound {

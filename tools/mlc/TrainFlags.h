@@ -11,8 +11,26 @@
 
 namespace mlc::cli {
 
+/// What `mlc train` tells of its steps, and of samples that it does not train
+/// on.
+struct ReportFlags {
+  explicit ReportFlags(llvm::cl::SubCommand &sub);
+
+  /// Of --log; nothing where there is none.
+  llvm::Expected<std::optional<runtime::train::LogPlace>> logPlace() const;
+
+  llvm::cl::opt<int64_t> printEvery;
+  llvm::cl::opt<std::string> evaluationFile;
+  llvm::cl::opt<int64_t> evaluateEvery;
+  llvm::cl::opt<runtime::train::Metric> metric;
+  llvm::cl::opt<std::string> best, log;
+
+protected:
+  llvm::Error checkReport() const;
+};
+
 /// Samples, steps and files of `mlc train`.
-struct TrainFlags {
+struct TrainFlags : ReportFlags {
   explicit TrainFlags(llvm::cl::SubCommand &sub);
 
   /// Errors: flags that contradict each other, numbers out of range.
@@ -20,8 +38,6 @@ struct TrainFlags {
   /// Before anything takes long. Errors: outputs that are inputs, `read` among
   /// these, or in no folder.
   llvm::Error checkFiles(std::vector<std::string> read) const;
-  /// Of --log; nothing where there is none.
-  llvm::Expected<std::optional<runtime::train::LogPlace>> logPlace() const;
 
   llvm::cl::opt<unsigned> threads;
   llvm::cl::opt<std::string> dataFile;
@@ -29,21 +45,15 @@ struct TrainFlags {
   llvm::cl::opt<bool> keepHalf;
   llvm::cl::opt<int64_t> steps;
   llvm::cl::opt<uint64_t> seed;
-  llvm::cl::opt<int64_t> printEvery;
   llvm::cl::opt<std::string> checkpoint;
   llvm::cl::opt<int64_t> checkpointEvery;
   llvm::cl::opt<bool> resume;
-  llvm::cl::opt<std::string> evaluationFile;
-  llvm::cl::opt<int64_t> evaluateEvery;
-  llvm::cl::opt<runtime::train::Metric> metric;
-  llvm::cl::opt<std::string> best, log;
   llvm::cl::opt<std::string> artifact;
   llvm::cl::opt<bool> exports;
   llvm::cl::opt<std::string> output;
 
 private:
   llvm::Error checkWithoutTraining() const;
-  llvm::Error checkEvaluation() const;
 };
 
 } // namespace mlc::cli
