@@ -318,8 +318,8 @@ def test_every_flag_is_an_argument(tools):
     check("compile", inspect.signature(mlc.compile).parameters, general | {"compile-to", "emit", "explain", "json", "print-plan"})
     check("optimize", inspect.signature(mlc.optimize).parameters, general | {"explain", "json"})
     own = {*inspect.signature(mlc.Trainer).parameters, *re.findall(r"\w+", mlc.Trainer.__doc__)}
-    check("train", own, general | {"artifact", "checkpoint", "checkpoint-every", "compile-to", "data", "engine", "evaluate", "evaluate-every",
-                                   "export", "groups", "log-every", "parameter", "print-plan", "resume", "seed", "staleness", "steps", "timeout"})
+    check("train", own, general | {"artifact", "best", "checkpoint", "checkpoint-every", "compile-to", "data", "engine", "evaluate", "evaluate-every",
+                                   "export", "groups", "log", "log-every", "metric", "parameter", "print-plan", "resume", "seed", "staleness", "steps", "timeout"})
 
 
 def test_a_program_for_ranks_of_a_mesh():

@@ -138,12 +138,15 @@ TEST_CASE_METHOD(Fixture, "a truth value may decide beside undefined ones") {
   CHECK(why == "stage y at [1]: logarithm of a number that is not positive");
 }
 
-TEST_CASE_METHOD(Fixture, "what has no value makes others have none") {
-  Type i1 = IntegerType::get(&context, 1), i8 = IntegerType::get(&context, 8);
+namespace {
+
+/// Of logarithms the second and the third have a value, of places the first
+/// and the third are in range.
+struct Partial : Fixture {
   using B = DefinitionBuilder;
-  // Of logarithms the second and the third have a value, of places the first
-  // and the third are in range.
-  auto answer = [&](Type type, auto element) -> std::string {
+
+  /// "defined", or what of a stage y of these elements is not.
+  template <typename Element> std::string answer(Type type, Element element) {
     B b(&context, {{{c(4)}, f32}, {{c(4)}, i64}});
     unsigned log = b.stage("log", {c(4)}, f32, [&](auto i) {
       return unary(UnaryFn::Log, b.read(0, {i[0]}));
@@ -168,11 +171,18 @@ TEST_CASE_METHOD(Fixture, "what has no value makes others have none") {
                   inDomain(EvalTensor::of<int64_t>({4}, i64, {1, 7, 2, -3}))},
                  options);
     return results ? "defined" : failureOf(std::move(results)).second;
-  };
+  }
+  Expr zero(B &b) { return b.constant(f32, 0); }
+
+  Type i1 = IntegerType::get(&context, 1), i8 = IntegerType::get(&context, 8);
   const std::string why = ": logarithm of a number that is not positive",
                     first = "stage y at [0]" + why,
                     last = "stage y at [3]" + why;
-  auto zero = [&](B &b) { return b.constant(f32, 0); };
+};
+
+} // namespace
+
+TEST_CASE_METHOD(Partial, "what has no value makes others have none") {
   CHECK(answer(f32, [&](B &b, unsigned log, Expr, Expr i) {
           return unary(UnaryFn::Abs, b.readStage(log, {i}));
         }) == first);
@@ -196,6 +206,9 @@ TEST_CASE_METHOD(Fixture, "what has no value makes others have none") {
           Expr at = cast(b.readStage(log, {i}), i64);
           return b.readOr(0, {cast(at, IndexType::get(&context))}, zero(b));
         }) == first);
+}
+
+TEST_CASE_METHOD(Partial, "what is read or reduced has no value, too") {
   CHECK(answer(f32, [&](B &b, unsigned log, Expr place, Expr) {
           return b.readStageOr(log, {place}, zero(b));
         }) == "defined");
