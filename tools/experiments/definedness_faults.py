@@ -104,7 +104,7 @@ class Detectors:
 
 def write_page(path, kernel, evaluator, corpus, seconds):
     """docs/Measurements/definedness-faults.md."""
-    name = path.relative_to(ROOT) if path.is_absolute() else path
+    name = path.relative_to(ROOT) if path.is_relative_to(ROOT) else path
     first = collections.Counter(next(iter(r["by"]), "nothing") for r in kernel + evaluator)
     found = ", ".join(f"{by} {count}" for by, count in first.items() if by != "nothing")
     truths = corpus.truths()

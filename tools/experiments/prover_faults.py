@@ -232,7 +232,7 @@ def row(fault, truths, answers, ended):
 def write_page(path, rows, truths, build, seed, seconds):
     """docs/Measurements/prover-faults.md."""
     lines = ["# Faults in the prover and in the search for proofs", "",
-             f"    tools/experiments/prover_faults.py --seed={seed} --page={path.relative_to(ROOT) if path.is_absolute() else path}", "",
+             f"    tools/experiments/prover_faults.py --seed={seed} --page={path.relative_to(ROOT) if path.is_relative_to(ROOT) else path}", "",
              f"On {datetime.date.today()}: {len(rows)} faults, made by rules and, the sharp ones, by hand ({build.left_out} more did not",
              f"compile), each judging {truths.count('false')} false statements (rules of the literature, mutants of shipped and of repaired rules,",
              "random pairs, what attacks had found) and "

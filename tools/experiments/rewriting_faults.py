@@ -158,7 +158,7 @@ def trusted_row(build, fault, asks_both):
 
 def write_page(path, engine, trusted, graphs, seconds):
     """docs/Measurements/rewriting-faults.md."""
-    name = path.relative_to(ROOT) if path.is_absolute() else path
+    name = path.relative_to(ROOT) if path.is_relative_to(ROOT) else path
     bites = [r for r in engine if r.get("same", 0) < graphs]
     lines = ["# Faults in the engine that rewrites, and in the replay", "",
              f"    tools/experiments/rewriting_faults.py --page={name}", "",
