@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <unordered_set>
 
 namespace mlc::runtime::json {
 
@@ -104,6 +105,7 @@ private:
     ++at;
     if (take('}'))
       return true;
+    std::unordered_set<std::string> keys;
     do {
       skipSpace();
       if (at >= text.size() || text[at] != '"')
@@ -112,12 +114,11 @@ private:
       std::string key;
       if (!readString(key))
         return false;
-      for (const auto &[other, value] : object)
-        if (other == key) {
-          at = begin;
-          problem = "the key " + jsonString(key) + " is there twice";
-          return false;
-        }
+      if (!keys.insert(key).second) {
+        at = begin;
+        problem = "the key " + jsonString(key) + " is there twice";
+        return false;
+      }
       if (!take(':'))
         return fail("':'");
       object.emplace_back(std::move(key), Value());

@@ -75,6 +75,10 @@ Status Plan::addAxis(std::string_view name, int64_t ranks) {
 
 Status Plan::addSharding(std::string_view pattern,
                          const std::vector<std::string_view> &dims) {
+  constexpr size_t most = 1 << 14; // each is compared with all others
+  if (shardings.size() == most)
+    return wrong("there are more than " + std::to_string(most) +
+                 " tensors; name several as NAME*");
   for (const TensorSharding &other : shardings)
     if (other.pattern == pattern)
       return wrong("'" + printable(pattern) +

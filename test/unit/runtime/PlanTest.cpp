@@ -78,6 +78,14 @@ TEST_CASE("what is no JSON is named with its place", "[plan]") {
   CHECK_THAT(problemOf(std::string(1 << 20, '[')), Contains("no more than 64"));
 }
 
+TEST_CASE("many keys take no long time", "[plan]") {
+  std::string text = "{\"mesh\": {\"a\": 2}, \"shard\": {";
+  for (int i = 0; i < 300000; ++i)
+    text += (i ? ", \"" : "\"") + std::to_string(i) + "\": \"a\"";
+  CHECK_THAT(problemOf(text + "}}", false),
+             Contains("there are more than 16384 tensors"));
+}
+
 TEST_CASE("any bytes are read or refused", "[plan]") {
   const std::string good = "{\"mesh\": {\"data\": 2, \"b\": 3}, \"shard\": "
                            "{\"x*\": \"data+b,-\"}, \"algorithm\": \"ring\"}";
