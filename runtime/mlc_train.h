@@ -133,8 +133,9 @@ MLC_API mlc_status mlc_trainer_set_state(mlc_trainer *trainer, size_t index,
                                          const mlc_tensor *tensor);
 
 /** Writes a checkpoint, as `mlc train --checkpoint` does; all ranks call it
- * together, the first writes, and none returns before the file is there. `samples` and `seed` are those of the steps;
- * NULL: the caller's own batches. MLC_DIFFERS where something is not finite. */
+ * together, the first writes, and none returns before the file is there.
+ * `samples` and `seed` are those of the steps; NULL: the caller's own batches.
+ * MLC_DIFFERS where something is not finite. */
 MLC_API mlc_status mlc_trainer_save(mlc_trainer *trainer,
                                     const mlc_samples *samples, uint64_t seed,
                                     const char *path);

@@ -97,8 +97,8 @@ public:
                               "(1048576)"),
                      cl::sub(sub)),
         timeout("timeout", cl::init(60), cl::value_desc("seconds"),
-                cl::desc("Of waiting without progress, until who is missing is "
-                         "named and all ranks end (60)"),
+                cl::desc("Seconds without progress after which a missing rank "
+                         "is named and all ranks end (60)"),
                 cl::sub(sub)),
         asJson("json", cl::desc("Print one JSON object"), cl::sub(sub)) {}
 

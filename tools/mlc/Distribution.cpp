@@ -19,19 +19,19 @@ DistributionFlags::DistributionFlags(cl::SubCommand &sub)
                       "torchrun)"),
              cl::sub(sub)),
       ranks("ranks", cl::init(0), cl::value_desc("number"),
-            cl::desc("Train on so many ranks that are threads of this process"),
+            cl::desc("Train on this many ranks, as threads of this process"),
             cl::sub(sub)),
       timeout("timeout", cl::init(300), cl::value_desc("seconds"),
-              cl::desc("Of waiting for a rank without progress, until all "
-                       "ranks end (300)"),
+              cl::desc("Seconds without progress after which a missing rank is "
+                       "named and all ranks end (300)"),
               cl::sub(sub)),
       groups("groups", cl::init(1), cl::value_desc("number"),
-             cl::desc("Groups of ranks, to which what is exchanged is given in "
-                      "turn, so that several sums are under way at once (1)"),
+             cl::desc("Communicators that collectives take in turn, so that "
+                      "several are under way at once (1)"),
              cl::sub(sub)),
       zero("zero", cl::init(0), cl::value_desc("stage"),
-           cl::desc("Split over the ranks what the optimizer keeps (1), sums "
-                    "of gradients too (2), weights too (3) (0: nothing)"),
+           cl::desc("Stage of ZeRO: shard optimizer states (1), sums of "
+                    "gradients, too (2), weights, too (3) (0: nothing)"),
            cl::sub(sub)),
       algorithm(
           "algorithm", cl::value_desc("name"),
@@ -41,45 +41,43 @@ DistributionFlags::DistributionFlags(cl::SubCommand &sub)
                    "butterfly, halving-doubling, or own: the engine's (own)"),
           cl::sub(sub)),
       staleness("staleness", cl::init(0), cl::value_desc("steps"),
-                cl::desc("... of a server: how many steps a worker may be "
+                cl::desc("With --algorithm=server: steps that a worker may be "
                          "ahead of the slowest (0: all work in step)"),
                 cl::sub(sub)),
       statistics(
           "batch-statistics", cl::init(runtime::BatchStatistics::Global),
           cl::value_desc("whose"),
-          cl::desc("What BatchNormalization in training form takes mean and "
-                   "variance of (global):"),
+          cl::desc("Samples whose mean and variance BatchNormalization takes "
+                   "in training form (global):"),
           cl::values(clEnumValN(runtime::BatchStatistics::Global, "global",
                                 "the batch of all ranks"),
                      clEnumValN(runtime::BatchStatistics::Local, "local",
                                 "each rank's samples; the running ones are "
                                 "those of rank 0")),
           cl::sub(sub)),
-      fusion("fusion", cl::init(runtime::BucketRule::DDP),
-             cl::value_desc("rule"),
-             cl::desc("How gradients that are summed together are chosen "
-                      "(ddp):"),
-             cl::values(clEnumValN(runtime::BucketRule::DDP, "ddp",
-                                   "as PyTorch's DistributedDataParallel"),
-                        clEnumValN(runtime::BucketRule::Horovod, "horovod",
-                                   "as Horovod's fusion buffer")),
-             cl::sub(sub)),
-      bucketBytes("bucket-bytes", cl::init(0), cl::value_desc("bytes"),
-                  cl::desc("... and how many bytes they are (26214400, with "
-                           "horovod 67108864)"),
-                  cl::sub(sub)),
-      firstBucketBytes("first-bucket-bytes", cl::init(0),
-                       cl::value_desc("bytes"),
-                       cl::desc("... the first ones (1048576, or "
-                                "--bucket-bytes)"),
-                       cl::sub(sub)),
+      fusion(
+          "fusion", cl::init(runtime::BucketRule::DDP), cl::value_desc("rule"),
+          cl::desc(
+              "Rule by which gradients are summed together in buckets (ddp):"),
+          cl::values(clEnumValN(runtime::BucketRule::DDP, "ddp",
+                                "as PyTorch's DistributedDataParallel"),
+                     clEnumValN(runtime::BucketRule::Horovod, "horovod",
+                                "as Horovod's fusion buffer")),
+          cl::sub(sub)),
+      bucketBytes(
+          "bucket-bytes", cl::init(0), cl::value_desc("bytes"),
+          cl::desc("Bytes of a bucket (26214400, with horovod 67108864)"),
+          cl::sub(sub)),
+      firstBucketBytes(
+          "first-bucket-bytes", cl::init(0), cl::value_desc("bytes"),
+          cl::desc("Bytes of the first bucket (1048576, or --bucket-bytes)"),
+          cl::sub(sub)),
       gatherWindow("gather-window", cl::init(runtime::defaultGatherWindow),
                    cl::value_desc("bytes"),
-                   cl::desc("With --zero=3: so many bytes of weights are "
-                            "gathered before anybody reads them, or one "
-                            "weight; with 2 and 3: so many bytes of gradients "
-                            "are whole while they are summed, or one bucket "
-                            "(67108864)"),
+                   cl::desc("With --zero=3: bytes of weights that are gathered "
+                            "ahead of their use, at least one weight; with 2 "
+                            "and 3: bytes of gradients that wait to be "
+                            "scattered, at least one bucket (67108864)"),
                    cl::sub(sub)) {}
 
 llvm::Error DistributionFlags::open(

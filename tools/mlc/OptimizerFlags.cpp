@@ -11,12 +11,11 @@ namespace cl = llvm::cl;
 
 OptimizerFlags::OptimizerFlags(cl::SubCommand &sub)
     : kind("optimizer", cl::init(OptimizerKind::SGD),
-           cl::desc("How gradients change weights (sgd):"),
+           cl::desc("How gradients update weights (sgd):"),
            cl::values(
-               clEnumValN(OptimizerKind::SGD, "sgd",
-                          "by the learning rate times the gradient"),
+               clEnumValN(OptimizerKind::SGD, "sgd", "gradient descent"),
                clEnumValN(OptimizerKind::Momentum, "momentum",
-                          "by a running sum of gradients"),
+                          "gradient descent with momentum"),
                clEnumValN(OptimizerKind::Adam, "adam", "Kingma and Ba 2015"),
                clEnumValN(OptimizerKind::AdamW, "adamw",
                           "Loshchilov and Hutter 2019")),
@@ -25,41 +24,40 @@ OptimizerFlags::OptimizerFlags(cl::SubCommand &sub)
            cl::desc("The learning rate (0.01; of adam and adamw 0.001)"),
            cl::sub(sub)),
       momentum("momentum", cl::init(0.9), cl::value_desc("number"),
-               cl::desc("What of the running sum is kept in a step (0.9)"),
+               cl::desc("Decay of the running sum of gradients (0.9)"),
                cl::sub(sub)),
       beta1("beta1", cl::init(0.9), cl::value_desc("number"),
-            cl::desc("What of the first moment is kept in a step (0.9)"),
-            cl::sub(sub)),
+            cl::desc("Decay of the first moment (0.9)"), cl::sub(sub)),
       beta2("beta2", cl::init(0.999), cl::value_desc("number"),
-            cl::desc("What of the second moment is kept in a step (0.999)"),
-            cl::sub(sub)),
+            cl::desc("Decay of the second moment (0.999)"), cl::sub(sub)),
       epsilon("epsilon", cl::init(1e-8), cl::value_desc("number"),
-              cl::desc("Added to the root of the second moment (1e-8)"),
+              cl::desc("Term added to the root of the second moment (1e-8)"),
               cl::sub(sub)),
       decay("weight-decay", cl::value_desc("number"),
             cl::desc("Weight decay (0; of adamw 0.01)"), cl::sub(sub)),
       clip("clip-norm", cl::init(0.0), cl::value_desc("number"),
-           cl::desc("The largest norm of all gradients together (none)"),
+           cl::desc("Largest norm of all gradients together (none)"),
            cl::sub(sub)),
       nesterov("nesterov", cl::desc("Nesterov's momentum"), cl::sub(sub)),
       schedule(
           "schedule", cl::init(RateSchedule::Constant),
-          cl::desc("How the learning rate goes on (constant):"),
-          cl::values(clEnumValN(RateSchedule::Constant, "constant", "as it is"),
-                     clEnumValN(RateSchedule::Linear, "linear",
-                                "down to 0 behind the last step"),
-                     clEnumValN(RateSchedule::Cosine, "cosine",
-                                "the same along a half cosine")),
+          cl::desc("How the learning rate changes over the steps (constant):"),
+          cl::values(
+              clEnumValN(RateSchedule::Constant, "constant", "not at all"),
+              clEnumValN(RateSchedule::Linear, "linear",
+                         "linearly to 0 after the last step"),
+              clEnumValN(RateSchedule::Cosine, "cosine",
+                         "to 0 along half a cosine")),
           cl::sub(sub)),
       warmup("warmup", cl::init(0), cl::value_desc("steps"),
-             cl::desc("Steps in which the learning rate grows from nothing"),
+             cl::desc("Steps in which the learning rate grows linearly from 0"),
              cl::sub(sub)),
       scale(
           "loss-scale", cl::value_desc("number|dynamic|none"),
-          cl::desc("Gradients are computed as many times larger, and steps "
-                   "where one is not finite change no weight; dynamic: halved "
-                   "then, and doubled after 2000 others (dynamic with "
-                   "float16, else none)"),
+          cl::desc(
+              "Factor by which gradients are computed larger; steps where one "
+              "is not finite change no weight. dynamic: halved by such a step, "
+              "doubled after 2000 others (dynamic with float16, else none)"),
           cl::sub(sub)) {}
 
 llvm::Expected<LossScale> OptimizerFlags::lossScale(bool isHalf) const {

@@ -37,8 +37,8 @@ public:
               cl::desc("Of inproc, how many (as many as the artifact needs)"),
               cl::sub(sub)),
         timeout("timeout", cl::init(300), cl::value_desc("seconds"),
-                cl::desc("Of waiting for a rank without progress, until all "
-                         "ranks end (300)"),
+                cl::desc("Seconds without progress after which a missing rank "
+                         "is named and all ranks end (300)"),
                 cl::sub(sub)),
         groups("groups", cl::init(1), cl::value_desc("number"),
                cl::desc("Groups of ranks, to which collectives are given in "

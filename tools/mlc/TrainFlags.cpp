@@ -13,17 +13,17 @@ namespace train = mlc::runtime::train;
 
 ReportFlags::ReportFlags(cl::SubCommand &sub)
     : printEvery("log-every", cl::init(10), cl::value_desc("steps"),
-                 cl::desc("Print the loss of every so many steps, and of the "
-                          "last (10)"),
+                 cl::desc("Steps between printed losses; that of the last step "
+                          "is printed, too (10)"),
                  cl::sub(sub)),
       evaluationFile("evaluate", cl::value_desc("file.npz"),
-                     cl::desc("Print the mean loss on these samples, which are "
-                              "not trained on"),
+                     cl::desc("Held-out samples, whose mean loss is printed"),
                      cl::sub(sub)),
-      evaluateEvery("evaluate-every", cl::init(100), cl::value_desc("steps"),
-                    cl::desc("... after every so many steps, and at the end "
-                             "(100)"),
-                    cl::sub(sub)),
+      evaluateEvery(
+          "evaluate-every", cl::init(100), cl::value_desc("steps"),
+          cl::desc(
+              "Steps between evaluations; there is one at the end, too (100)"),
+          cl::sub(sub)),
       metric("metric", cl::init(train::Metric::None),
              cl::desc("Print this of the --evaluate samples, too, with "
                       "--loss=cross-entropy (none):"),
@@ -46,55 +46,53 @@ ReportFlags::ReportFlags(cl::SubCommand &sub)
 TrainFlags::TrainFlags(cl::SubCommand &sub)
     : ReportFlags(sub),
       threads("threads", cl::init(0), cl::value_desc("number"),
-              cl::desc("Threads that run it, on each rank (all cores, shared "
-                       "among ranks that are threads)"),
+              cl::desc("Threads of each rank (all cores, divided among ranks "
+                       "that are threads)"),
               cl::sub(sub)),
       dataFile("data", cl::value_desc("file.npz"),
                cl::desc("Samples: an array by the name of each input, and of "
                         "the target, whose first dim is the sample"),
                cl::sub(sub)),
       batch("batch", cl::init(0), cl::value_desc("number"),
-            cl::desc("Samples of a step, those of all ranks together, where "
-                     "the model leaves that open"),
+            cl::desc("Samples in a batch, of all ranks together, where the "
+                     "model leaves that open"),
             cl::sub(sub)),
       accumulate("accumulate", cl::init(1), cl::value_desc("number"),
-                 cl::desc("Batches of which a step takes the mean of the "
-                          "gradients (1)"),
+                 cl::desc("Batches whose gradients a step averages (1)"),
                  cl::sub(sub)),
       keepHalf("keep-half",
-               cl::desc("Keep weights of 16 bits beside their float32 masters, "
-                        "and sums of gradients in 16 bits"),
+               cl::desc("Keep 16-bit weights beside their float32 masters, and "
+                        "sum gradients in 16 bits"),
                cl::sub(sub)),
       steps("steps", cl::init(100), cl::value_desc("number"),
-            cl::desc("Steps, those before --resume among them (100)"),
+            cl::desc("Steps in all, with those before --resume (100)"),
             cl::sub(sub)),
       seed("seed", cl::init(0), cl::value_desc("number"),
-           cl::desc("Seed of the order of the samples (0)"), cl::sub(sub)),
+           cl::desc("Seed that orders the samples (0)"), cl::sub(sub)),
       checkpoint("checkpoint", cl::value_desc("file.npz"),
-                 cl::desc("Write weights and states there, from which --resume "
-                          "goes on"),
+                 cl::desc("Checkpoint of weights and optimizer states, from "
+                          "which --resume continues"),
                  cl::sub(sub)),
-      checkpointEvery("checkpoint-every", cl::init(100),
-                      cl::value_desc("steps"),
-                      cl::desc("... after every so many steps, and at the end "
-                               "(100)"),
-                      cl::sub(sub)),
+      checkpointEvery(
+          "checkpoint-every", cl::init(100), cl::value_desc("steps"),
+          cl::desc(
+              "Steps between checkpoints; there is one at the end, too (100)"),
+          cl::sub(sub)),
       resume("resume",
-             cl::desc("Go on from the checkpoint if there is one; on as many "
-                      "ranks, the result has the same bits as without the "
-                      "interruption"),
+             cl::desc("Continue from the checkpoint if there is one; on the "
+                      "same number of ranks the result has the bits of a run "
+                      "without interruption"),
              cl::sub(sub)),
       artifact("artifact", cl::value_desc("file.mlca"),
-               cl::desc("Compile the program that trains and write it there, "
-                        "for mlc.Trainer and mlc_train.h, and train nothing"),
+               cl::desc("Write the compiled training program, for mlc.Trainer "
+                        "and mlc_train.h, and train nothing"),
                cl::sub(sub)),
       exports("export",
               cl::desc("Write the model with the weights of --checkpoint to "
                        "-o, and train nothing"),
               cl::sub(sub)),
       output("o", cl::value_desc("file.onnx"),
-             cl::desc("Write the model with the trained weights there"),
-             cl::sub(sub)) {}
+             cl::desc("The model with its trained weights"), cl::sub(sub)) {}
 
 /// The flags of who trains nothing.
 llvm::Error TrainFlags::checkWithoutTraining() const {

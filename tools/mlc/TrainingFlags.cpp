@@ -28,7 +28,7 @@ namespace cl = llvm::cl;
 TrainingFlags::TrainingFlags(cl::SubCommand &sub)
     : compileTo(sub),
       loss("loss", cl::init(LossKind::Output), cl::value_desc("loss"),
-           cl::desc("What is made small (output):"),
+           cl::desc("Loss that is minimized (output):"),
            cl::values(clEnumValN(LossKind::Output, "output",
                                  "an output of the model, a single number"),
                       clEnumValN(LossKind::MeanSquares, "mse",
@@ -38,15 +38,15 @@ TrainingFlags::TrainingFlags(cl::SubCommand &sub)
                                  "negative targets do not count")),
            cl::sub(sub)),
       output("loss-of", cl::value_desc("output"),
-             cl::desc("The output that the loss is of (the first)"),
+             cl::desc("Output that the loss is computed from (the first)"),
              cl::sub(sub)),
-      target("target-input", cl::init("target"), cl::value_desc("name"),
-             cl::desc("What the loss's target is called among the inputs "
-                      "(target)"),
-             cl::sub(sub)),
+      target(
+          "target-input", cl::init("target"), cl::value_desc("name"),
+          cl::desc("Name of the input that holds the loss's target (target)"),
+          cl::sub(sub)),
       classAxis("class-axis", cl::init(1), cl::value_desc("axis"),
-                cl::desc("The output's axis of the classes, from the end where "
-                         "negative (1)"),
+                cl::desc("Axis of the classes in the output, counted from the "
+                         "end if negative (1)"),
                 cl::sub(sub)),
       inTraining("training-form",
                  cl::desc("Take BatchNormalization and Dropout as in training: "
@@ -61,13 +61,14 @@ TrainingFlags::TrainingFlags(cl::SubCommand &sub)
                          clEnumValN(FactorType::BF16, "bf16", "to bfloat16")),
               cl::sub(sub)),
       train("train", cl::value_desc("weight"),
-            cl::desc("Train this weight, and none that is not named; NAME* is "
-                     "all that begin so (all that are of floats and no "
-                     "settings)"),
+            cl::desc(
+                "Train this weight, and only those that are named; NAME* names "
+                "all that begin so (all float weights that are no settings)"),
             cl::sub(sub)),
-      freeze("freeze", cl::value_desc("weight"),
-             cl::desc("Leave this weight as it is; NAME* is all that begin so"),
-             cl::sub(sub)) {}
+      freeze(
+          "freeze", cl::value_desc("weight"),
+          cl::desc("Leave this weight as it is; NAME* names all that begin so"),
+          cl::sub(sub)) {}
 
 LossOptions TrainingFlags::lossOptions() const {
   return {loss, output, classAxis, target, factors};

@@ -109,14 +109,13 @@ TEST_CASE("parts are those of the schedules", "[ranks]") {
 TEST_CASE("parts of a tensor are cut and joined", "[ranks]") {
   const std::vector<MeshAxis> mesh = {{"a", 2}, {"b", 3}};
   const std::vector<int64_t> dims = {5, 3, 8};
-  const std::vector<std::vector<Split>> all = {
-      {},
-      {{0, 0, 1}},
-      {{2, 1, 1}},
-      {{2, 1, 4}},
-      {{0, 1, 1}, {2, 0, 2}},
-      {{0, 0, 1}, {0, 1, 1}},
-      {{2, 0, 2}, {2, 1, 2}}};
+  const std::vector<std::vector<Split>> all = {{},
+                                               {{0, 0, 1}},
+                                               {{2, 1, 1}},
+                                               {{2, 1, 4}},
+                                               {{0, 1, 1}, {2, 0, 2}},
+                                               {{0, 0, 1}, {0, 1, 1}},
+                                               {{2, 0, 2}, {2, 1, 2}}};
   std::vector<int16_t> whole(120);
   std::iota(whole.begin(), whole.end(), 1);
   for (const std::vector<Split> &splits : all) {
