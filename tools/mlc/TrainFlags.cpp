@@ -190,7 +190,8 @@ static llvm::Error checkPlace(const std::string &file) {
 /// A name that other spellings of the path have, too.
 static llvm::SmallString<128> plain(llvm::StringRef path) {
   llvm::SmallString<128> name(path);
-  (void)llvm::sys::fs::make_absolute(name);
+  if (llvm::sys::fs::make_absolute(name))
+    name = path; // there is no working folder
   llvm::sys::path::remove_dots(name, /*remove_dot_dot=*/false);
   return name;
 }
@@ -233,6 +234,7 @@ llvm::Error TrainFlags::checkFiles(std::vector<std::string> inputs) const {
   if (llvm::Error error = checkApart(written))
     return error;
   std::vector<std::string> files;
+  files.reserve(written.size());
   for (const Written &one : written)
     files.push_back(one.first);
   return refuseInputs(files, inputs);
