@@ -153,6 +153,8 @@ Status Plan::check() const {
     return wrong("there is no stage " +
                  std::to_string(static_cast<int>(own.zero)) +
                  " of ZeRO; there are 0, 1, 2 and 3");
+  if (own.countRanks() == 1 && own.zero != ZeroStage::None)
+    return wrong("ZeRO splits states over ranks, and there is one");
   if (own.gatherWindow < 0 || own.staleness < 0)
     return wrong("a gather window and a staleness count from 0");
   if (own.buckets.bytes < 1 || own.buckets.firstBytes < 1)

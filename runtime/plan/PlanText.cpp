@@ -4,6 +4,9 @@
 #include "runtime/plan/Json.h"
 #include "runtime/plan/Plan.h"
 
+#include <algorithm>
+#include <iterator>
+
 namespace mlc::runtime {
 
 //===----------------------------------------------------------------------===//
@@ -34,13 +37,16 @@ std::string meshText(const std::vector<MeshAxis> &mesh) {
 }
 
 void addTraining(const TrainingPlan &plan, Writer &writer) {
-  const BucketOptions usual = BucketOptions::of(plan.buckets.rule);
+  BucketOptions usual = BucketOptions::of(plan.buckets.rule);
   if (plan.zero != ZeroStage::None)
     writer.add("zero", std::to_string(static_cast<int>(plan.zero)));
   if (plan.buckets.rule == BucketRule::Horovod)
     writer.add("fusion", "\"horovod\"");
   if (plan.buckets.bytes != usual.bytes)
     writer.add("bucket_bytes", std::to_string(plan.buckets.bytes));
+  // Who says how large buckets are says it of the first, too.
+  if (plan.buckets.bytes != usual.bytes)
+    usual.firstBytes = plan.buckets.bytes;
   if (plan.buckets.firstBytes != usual.firstBytes)
     writer.add("first_bucket_bytes", std::to_string(plan.buckets.firstBytes));
   if (plan.gatherWindow != defaultGatherWindow)
@@ -107,15 +113,18 @@ public:
   }
 
   Status read(const json::Object &object) {
-    // Shardings name axes, and buckets have sizes by their rule, wherever
-    // these stand.
-    for (const char *first : {"mesh", "fusion"})
+    // Shardings name axes, and buckets have sizes by their rule and the first
+    // as the others, wherever these stand.
+    static constexpr std::string_view firsts[] = {"mesh", "fusion",
+                                                  "bucket_bytes"};
+    for (std::string_view first : firsts)
       for (const auto &[key, value] : object)
         if (key == first)
           if (Status status = readKey(key, value); !status.ok())
             return status;
     for (const auto &[key, value] : object)
-      if (key != "mesh" && key != "fusion")
+      if (std::find(std::begin(firsts), std::end(firsts), key) ==
+          std::end(firsts))
         if (Status status = readKey(key, value); !status.ok())
           return status;
     if (trains && plan.mesh.empty())
@@ -223,7 +232,7 @@ private:
       training.zero =
           static_cast<ZeroStage>(std::min<int64_t>(*number, UINT8_MAX));
     else if (key == "bucket_bytes")
-      training.buckets.bytes = *number;
+      training.buckets.bytes = training.buckets.firstBytes = *number;
     else if (key == "first_bucket_bytes")
       training.buckets.firstBytes = *number;
     else if (key == "gather_window")

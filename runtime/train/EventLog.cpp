@@ -61,9 +61,19 @@ static std::string record(const std::string &data) {
          littleEndian(maskedCrc(data));
 }
 
+/// Around the bytes of a record: their number with its checksum, and theirs.
+constexpr size_t before = 12, behind = 4;
+
+/// Whether what begins as a record may be one that a write has not finished.
+static bool isCutOff(std::string_view file) {
+  return file.size() < before + behind ||
+         (fromLittleEndian<uint32_t>(file.substr(8)) ==
+              maskedCrc(file.substr(0, 8)) &&
+          fromLittleEndian<uint64_t>(file) > file.size() - before - behind);
+}
+
 /// Takes the first record from `file`; nothing where there is none whole.
 static std::optional<std::string_view> takeRecord(std::string_view &file) {
-  constexpr size_t before = 12, behind = 4;
   if (file.size() < before + behind)
     return std::nullopt;
   const auto size = fromLittleEndian<uint64_t>(file);
@@ -159,7 +169,9 @@ public:
     do
       end = file.size() - rest.size();
     while ((event = takeRecord(rest)) && stepOf(*event) <= step);
-    return end;
+    // What follows damage would be lost.
+    return event || rest.empty() || isCutOff(rest) ? std::optional(end)
+                                                   : std::nullopt;
   }
 
 private:

@@ -1,6 +1,7 @@
 """A plan says what flags say: printed, read again, compared between ranks."""
 
 import json
+import subprocess
 
 import mlc
 import numpy as np
@@ -60,6 +61,21 @@ def test_a_plan_trains_what_flags_do(tools, folder, flags):
     assert (folder / "a.npz").read_bytes() == (folder / "b.npz").read_bytes()
 
 
+def test_the_first_bucket_is_as_the_others(tools, folder):
+    """Where a plan says of buckets what a flag does."""
+    (folder / "p.json").write_text('{"mesh": {"data": 2}, "bucket_bytes": 64}')
+    for out, flags in (("a", ["--bucket-bytes=64"]), ("b", [f"--plan={folder / 'p.json'}"])):
+        done = tools.mlc("train", folder / "m.onnx", "--loss=cross-entropy", "--batch=12", "--ranks=2", *flags, f"--artifact={folder / out}")
+        assert done.returncode == 0, done.stderr
+    assert (folder / "a").read_bytes() == (folder / "b").read_bytes()
+
+
+def test_a_plan_of_the_ranks_that_were_launched(tools, folder):
+    done = subprocess.run([tools.build / "bin/mlc", "launch", "-n", "2", "--", tools.build / "bin/mlc", "train", folder / "m.onnx", "--print-plan",
+                           "--zero=1"], capture_output=True, text=True, timeout=60)
+    assert json.loads(done.stdout) == {"mesh": {"data": 2}, "zero": 1}, done.stderr
+
+
 def test_a_server_is_one_rank_more(tools, folder):
     text = printed(tools, "train", folder / "m.onnx", "--ranks=3", "--algorithm=server", "--staleness=2")
     assert json.loads(text) == {"mesh": {"data": 2}, "algorithm": "server", "staleness": 2}
@@ -76,6 +92,12 @@ def test_python_trains_by_a_plan(folder):
         mlc.Trainer(folder / "m.onnx", loss="cross-entropy", batch=12, plan=plan)
     with pytest.raises(mlc.UsageError, match="exclude each other"):
         mlc.Trainer(folder / "m.onnx", loss="cross-entropy", batch=12, plan=plan, zero=2)
+    for wrong in ([], 3, b"plan.json", {"mesh": {"data": object()}}):
+        with pytest.raises(mlc.UsageError, match="^plan: "):
+            mlc.Trainer(folder / "m.onnx", loss="cross-entropy", batch=12, plan=wrong)
+    with pytest.raises(mlc.UsageError, match="mesh: expected names of axes"):
+        mlc.compile(folder / "m.onnx", mesh={"a": "2,b=2"})
+    assert mlc.compile(folder / "m.onnx", plan={"mesh": {"a": np.int64(2)}}).mesh == {"a": 2}
     with pytest.raises(mlc.BadFileError, match="no stage 7 of ZeRO"):
         mlc.Trainer(folder / "m.onnx", loss="cross-entropy", batch=12, plan={**plan, "zero": 7})
 

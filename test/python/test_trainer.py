@@ -412,6 +412,14 @@ def test_what_fit_refuses_before_it_trains(folder):
             ({"evaluate": no_label, "evaluate_every": 1}, "all labels of the samples are negative")]:
         with pytest.raises(mlc.UsageError, match=message):
             mine.fit(DATA, steps=1, **arguments)
+    for arguments, message in [({"best": "d.npz", "evaluate": DATA}, "is the file of data, too"),
+                               ({"checkpoint": "m.onnx"}, "is the file of the model, too"),
+                               ({"checkpoint": "q.npz", "best": "./q.npz", "evaluate": DATA}, "is the file of checkpoint, too"),
+                               ({"best": "q.csv", "log": "q.csv", "evaluate": DATA}, "is the file of best, too")]:
+        of_file = mlc.Trainer(folder / "m.onnx", **LOSS)
+        places = {name: folder / value if isinstance(value, str) else value for name, value in arguments.items()}
+        with pytest.raises(mlc.UsageError, match=message):
+            of_file.fit(folder / "d.npz", steps=1, **places)
     assert mine.steps == 1  # of the last one, whose labels are counted when they are evaluated
     with pytest.raises(mlc.UsageError, match="there are 5 samples, and a batch takes 12; give more samples"):
         mine.samples({name: value[:5] for name, value in DATA.items()})

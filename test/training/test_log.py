@@ -106,6 +106,20 @@ def test_a_resumed_log_has_each_step_once(tools, tmp_path, kind):
     assert [row["step"] for row in rows(tmp_path, kind)] == [1, 2]
 
 
+def test_events_behind_damage_are_not_dropped(tools, tmp_path):
+    arguments = [*write(tmp_path), "--log=tensorboard:events"]
+    train(tools, tmp_path, *arguments, "--steps=4")
+    log = tmp_path / "events/events.out.tfevents.mlc"
+    whole = log.read_bytes()
+    for place in (0, 9, 14, 60, 66, 75, len(whole) // 2):
+        log.write_bytes(whole[:place] + bytes([whole[place] ^ 255]) + whole[place + 1:])
+        done = train(tools, tmp_path, *arguments, "--steps=6", "--resume", code=2)
+        assert "is no log of mlc train to go on with" in done.stderr
+        log.write_bytes(whole)
+    train(tools, tmp_path, *arguments, "--steps=6", "--resume")
+    assert [row["step"] for row in rows(tmp_path, "tensorboard")] == [1, 2, 3, 4, 5, 6]
+
+
 def test_a_killed_run_leaves_whole_rows(tools, tmp_path):
     arguments = [*write(tmp_path), "--steps=100000", "--checkpoint-every=1000", "--log=log.csv"]
     run = subprocess.Popen([tools.build / "bin/mlc", "train", *arguments], cwd=tmp_path, stdout=subprocess.PIPE, text=True)

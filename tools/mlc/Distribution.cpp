@@ -2,6 +2,7 @@
 
 #include "tools/mlc/Distribution.h"
 #include "runtime/transport/Schedule.h"
+#include "runtime/transport/World.h"
 #include "tools/mlc/Failure.h"
 #include <fmt/format.h>
 
@@ -179,6 +180,19 @@ llvm::Expected<int64_t> DistributionFlags::givenRanks() const {
 llvm::Expected<runtime::Plan> DistributionFlags::givenPlan() const {
   auto ranks = givenRanks();
   return ranks ? plan(*ranks) : ranks.takeError();
+}
+
+llvm::Error DistributionFlags::printPlan() const {
+  transport::World world;
+  if (auto status = transport::findWorld(world); !status.ok())
+    return statusFailure(status);
+  const bool isLaunched = world.found() && !planFlag.isGiven();
+  auto made = isLaunched ? plan(world.size) : givenPlan();
+  if (!made)
+    return made.takeError();
+  if (world.rank <= 0)
+    llvm::outs() << made->text();
+  return llvm::Error::success();
 }
 
 llvm::Expected<runtime::Plan> DistributionFlags::plan(int64_t ranks) const {

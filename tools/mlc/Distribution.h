@@ -32,6 +32,8 @@ public:
   llvm::Expected<runtime::Plan> givenPlan() const;
   /// Of --print-plan: whether there is nothing to do but to print the plan.
   bool prints() const { return planFlag.prints(); }
+  /// Prints it, of as many ranks as a launcher has started; the first does.
+  llvm::Error printPlan() const;
 
 private:
   llvm::Error refuseAlone() const;

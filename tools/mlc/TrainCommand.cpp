@@ -351,13 +351,8 @@ static void forEachRank(size_t count, llvm::function_ref<void(size_t)> work) {
 llvm::Error TrainCommand::run() {
   if (llvm::Error error = training.compileTo.check(budget))
     return error;
-  if (distribution.prints()) {
-    auto plan = distribution.givenPlan();
-    if (!plan)
-      return plan.takeError();
-    llvm::outs() << plan->text();
-    return llvm::Error::success();
-  }
+  if (distribution.prints())
+    return distribution.printPlan();
   if (training.compileTo.isGiven())
     return writePhase(
         model, training, optimizerFlags, flags.batch,

@@ -63,18 +63,30 @@ def _plan(plan: str | os.PathLike | Mapping[str, Any] | None, folder: pathlib.Pa
     """The flag of a plan, which is a file or what one holds (docs/Plan.md)."""
     if plan is None:
         return []
-    if isinstance(plan, Mapping):
-        file = folder / "plan.json"
-        file.write_text(json.dumps(plan))
-        return [f"--plan={file}"]
-    return [f"--plan={os.fspath(plan)}"]
+    if isinstance(plan, (str, os.PathLike)):
+        return [f"--plan={os.fspath(plan)}"]
+    if not isinstance(plan, Mapping):
+        raise UsageError(f"plan: expected a file or a dict, not {plan!r}")
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, Mapping):
+            return dict(value)
+        if not isinstance(value, bool) and hasattr(value, "__index__"):
+            return value.__index__()
+        raise UsageError(f"plan: {value!r} is nothing that a plan says")
+    file = folder / "plan.json"
+    file.write_text(json.dumps(dict(plan), default=plain))
+    return [f"--plan={file}"]
 
 
 def _mesh(mesh: Mapping[str, int] | None, shard: Mapping[str, str] | None, algorithm: str | None) -> list[str]:
     for what, given in (("mesh", mesh), ("shard", shard)):
         if given is not None and not isinstance(given, Mapping):
             raise UsageError(f"{what}: expected a dict, not {given!r}")
-    flags = [f"--mesh={','.join(f'{axis}={ranks}' for axis, ranks in mesh.items())}"] if mesh is not None else []
+    for axis, ranks in (mesh or {}).items():
+        if not str(axis).isidentifier() or isinstance(ranks, bool) or not hasattr(ranks, "__index__"):
+            raise UsageError(f"mesh: expected names of axes and whole numbers of ranks, not {axis!r}: {ranks!r}")
+    flags = [f"--mesh={','.join(f'{axis}={ranks.__index__()}' for axis, ranks in mesh.items())}"] if mesh else []
     flags += [f"--shard={name}={axes}" for name, axes in (shard or {}).items()]
     return flags + ([f"--algorithm={algorithm}"] if algorithm is not None else [])
 

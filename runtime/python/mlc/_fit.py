@@ -36,6 +36,19 @@ def check_seed(seed: Any) -> None:
         raise UsageError(f"seed: expected a whole number below 2**64, not {seed!r}")
 
 
+def _check_apart(read: Mapping[str, Any], written: Mapping[str, Any]) -> None:
+    """What is written is no file that is read, nor another one that is written."""
+    known: dict[str, str] = {}
+    for names, is_written in ((read, False), (written, True)):
+        for name, path in names.items():
+            if not isinstance(path, (str, os.PathLike)) or not os.fspath(path):
+                continue
+            place = os.path.realpath(os.fspath(path))
+            if is_written and place in known:
+                raise UsageError(f"{name}: '{os.fspath(path)}' is {known[place]}, too; give each another name")
+            known.setdefault(place, f"the file of {name}")
+
+
 def _check_output(name: str, path: Any) -> None:
     """Before anything is trained: whether a file can be written there."""
     if path is None:
@@ -164,6 +177,8 @@ def fit(trainer: Any, data: Any, *, steps: int | None = None, epochs: int | None
         raise UsageError("best needs evaluate, the held-out data that decide which is best")
     for name, value in (("checkpoint", checkpoint), ("best", best)):
         _check_output(name, value)
+    _check_apart({"the model": trainer._source, "data": data, "evaluate": evaluate},
+                 {"checkpoint": checkpoint, "best": best, "log": log})
     last = _count_steps(trainer, data, steps, epochs)
     callbacks = [callbacks] if callable(callbacks) else list(callbacks)
     if wrong := [each for each in callbacks if not callable(each)]:

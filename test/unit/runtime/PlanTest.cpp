@@ -131,6 +131,16 @@ TEST_CASE("a plan has one text", "[plan]") {
                                "  \"gather_window\": 0,\n"
                                "  \"batch_statistics\": \"local\"\n}\n";
   CHECK(readAndWritten(training, true) == training);
+  // The first bucket is as large as the others where nothing is said of it.
+  CHECK(
+      readAndWritten("{\"bucket_bytes\": 64, \"mesh\": {\"data\": 2}, "
+                     "\"first_bucket_bytes\": 64}",
+                     true) ==
+      readAndWritten("{\"mesh\": {\"data\": 2}, \"bucket_bytes\": 64}", true));
+  const std::string first = "{\n  \"mesh\": {\"data\": 2},\n"
+                            "  \"bucket_bytes\": 64,\n"
+                            "  \"first_bucket_bytes\": 1048576\n}\n";
+  CHECK(readAndWritten(first, true) == first);
   // Defaults are left out.
   CHECK(readAndWritten("{\"mesh\": {\"data\": 4}, \"zero\": 0, "
                        "\"bucket_bytes\": 26214400, \"first_bucket_bytes\": "
@@ -174,6 +184,7 @@ TEST_CASE("what is no plan is named", "[plan]") {
            {"{\"mesh\": {\"data\": 2, \"t\": 2}}", "the one axis \"data\""},
            {"{\"mesh\": {\"data\": 2}, \"zero\": 4}", "no stage 4 of ZeRO"},
            {"{\"mesh\": {\"data\": 2}, \"zero\": -1}", "from 0 on, not -1"},
+           {"{\"mesh\": {\"data\": 1}, \"zero\": 1}", "and there is one"},
            {"{\"mesh\": {\"data\": 2}, \"zero\": 300}", "no stage 255 of"},
            {"{\"mesh\": {\"data\": 2}, \"bucket_bytes\": 0}",
             "a bucket has at least one byte"},
