@@ -92,8 +92,8 @@ struct Plan {
   std::vector<TensorSharding> shardings;
   /// Of entries of training, instead: the mesh is the one axis kDataAxis.
   std::optional<TrainingPlan> training;
-  /// How ranks add: of runtime/transport/Algorithms.def, "own", or empty: the
-  /// engine's own.
+  /// How ranks add: of runtime/transport/Algorithms.def, or "own", the engine's
+  /// way. Empty: that too, and a ring for what not every engine can add.
   std::string algorithm;
 
   /// Whether some of it is left to an engine.

@@ -37,10 +37,7 @@ llvm::Error MeshFlags::readMesh() {
   for (std::string_view text : runtime::splitDims(mesh.getValue(), ',')) {
     auto [name, size] = llvm::StringRef(text).split('=');
     int64_t ranks;
-    bool isName = !name.empty() && llvm::all_of(name, [](char c) {
-      return llvm::isAlnum(c) || c == '_';
-    });
-    if (!isName || size.getAsInteger(10, ranks) || ranks < 1)
+    if (size.getAsInteger(10, ranks) || ranks < 1)
       return fail(Exit::Usage, "--mesh=" + mesh +
                                    ": expected AXIS=N,... with names of "
                                    "letters, digits and _, and N >= 1");
