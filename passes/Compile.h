@@ -11,6 +11,7 @@
 #include "codegen/Artifact.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
+#include "passes/Base/Remedy.h"
 #include "passes/Memory/Rematerialize.h"
 #include "passes/Pipeline.h"
 #include "runtime/Exit.h"
@@ -33,6 +34,8 @@ struct CompileOptions : PipelineOptions {
   std::optional<runtime::Training> trained;
   /// For an artifact that a runtime refuses: how to make it again.
   std::string rebuild;
+  /// How remedies of errors are followed; messages have none without it.
+  std::function<std::string(const Remedy &)> describeRemedy;
   /// Told the name of each phase as it begins.
   std::function<void(llvm::StringRef)> onPhase;
 };

@@ -23,6 +23,7 @@
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
+#include "passes/Base/Remedy.h"
 #include "runtime/Exit.h"
 #include <optional>
 #include <string>
@@ -60,6 +61,7 @@ struct UnsupportedNode {
   int64_t opset = 0;
   std::vector<std::string> inputTypes; // "?" where unknown
   std::string reason;
+  std::vector<Remedy> remedies = {};
 };
 
 struct ImportReport {
@@ -93,7 +95,8 @@ std::string countUnsupported(llvm::StringRef file, const ImportReport &report);
 /// For each operator and reason, most nodes first: both with the remedy, then
 /// the first of its nodes, "NODE: Op of opset 13 on (types)". One a line, which
 /// begins with FILE unless it is empty; none twice.
-std::string listUnsupported(llvm::StringRef file, const ImportReport &report);
+std::string listUnsupported(llvm::StringRef file, const ImportReport &report,
+                            DescribeRemedy describe);
 
 /// Reads the model at `path`. Null when the report is not ok. Loads the mlc and
 /// func dialects into `context`.
