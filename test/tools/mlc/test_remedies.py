@@ -1,5 +1,7 @@
 """Errors of passes name what helps: a flag on the command line, an argument in Python."""
 
+import json
+
 import numpy as np
 import onnx
 import pytest
@@ -39,9 +41,8 @@ def test_dims_that_a_node_uses(tools, tmp_path, squeezed):
     with pytest.raises(mlc.UnsupportedError) as error:
         mlc.compile(squeezed)
     assert text + "dims={'NAME': SIZE}" in str(error.value) and "--" not in str(error.value)
-    done = tools.mlc("check", "--json", squeezed)
-    assert '"remedies":["fix the dims it uses by --dim NAME=SIZE"]' in done.stdout.replace(" \n", "").replace('": ', '":') or \
-        "fix the dims it uses by --dim NAME=SIZE" in done.stdout
+    told = json.loads(tools.mlc("check", "--json", squeezed).stdout)
+    assert told["unsupported"][0]["remedies"] == ["fix the dims it uses by --dim NAME=SIZE"]
 
 
 def test_an_open_dim_that_ranks_split(tools, tmp_path, dense):
@@ -52,12 +53,10 @@ def test_an_open_dim_that_ranks_split(tools, tmp_path, dense):
     assert str(error.value).endswith(text + "dims={'n': SIZE}")
 
 
-def test_a_server_of_statistics_takes_one_of_two(tools, tmp_path):
-    names = ["scale", "bias", "mean", "var"]
-    weights = [numpy_helper.from_array(np.ones(3, np.float32), name) for name in names]
-    model = save(tmp_path / "bn.onnx", [helper.make_node("BatchNormalization", ["x", *names], ["y"], name="bn", training_mode=0)],
-                 ["n", 3], ["n", 3], weights)
-    np.savez(tmp_path / "d.npz", x=np.ones((8, 3), np.float32), target=np.ones((8, 3), np.float32))
-    flags = ["train", model, f"--data={tmp_path / 'd.npz'}", "--loss=mse", "--batch=8", "--steps=1", "--ranks=3", "--algorithm=server",
-             "--training-form"]
-    assert "of which a server sees nothing; give --freeze=bn, or give --algorithm=colocated" in failing(tools, *flags) or True
+def test_what_training_may_leave_out(tools, tmp_path, dense):
+    text = "trains no weight of 16 bits that could be kept beside its master; leave "
+    fixed = ["train", dense, "--loss=mse", "--batch=4", "--keep-half", f"--artifact={tmp_path / 't.mlca'}"]
+    assert text + "--keep-half out\n" in failing(tools, *fixed)
+    with pytest.raises(mlc.UnsupportedError) as error:
+        mlc.Trainer(str(dense), loss="mse", optimizer="sgd", batch=4, keep_half=True)
+    assert str(error.value).endswith(text + "keep_half out")
