@@ -23,8 +23,9 @@ namespace mlc {
 #define GEN_PASS_DECL
 #include "passes/Base/Passes.h.inc"
 
-/// What a pass makes code for: `given`, or else the target called `name`. An
-/// error at `module` where that is none, or no back end makes code for it.
+/// The target that a pass makes code for: `given`, or else the target called
+/// `name`. Emits an error at `module` if there is no such target or no back end
+/// makes code for it.
 mlir::FailureOr<CodeTarget>
 findCodeTarget(mlir::ModuleOp module, const std::optional<CodeTarget> &given,
                llvm::StringRef name);

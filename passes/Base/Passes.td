@@ -10,7 +10,7 @@
 
 include "mlir/Pass/PassBase.td"
 
-/// A pass whose result depends on what code is made for, with `more` options.
+/// A pass whose result depends on the target, with `more` options.
 class TargetPass<string name, list<Option> more = []>
     : Pass<name, "::mlir::ModuleOp"> {
   list<Option> options = !listconcat([

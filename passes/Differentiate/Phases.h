@@ -15,14 +15,14 @@
 
 namespace mlc {
 
-/// Whether a convolution is one that is taken apart here: of known strides and
-/// kernel dims, some stride not 1, at most 16 phases, no dilation.
+/// Whether a convolution is split into phases here: known strides and kernel
+/// dims, some stride not 1, at most 16 phases, no dilation.
 bool hasPhases(ConvOp conv);
 
 mlir::FailureOr<mlir::Value> inputGradientByPhases(mlir::OpBuilder &builder,
                                                    ConvOp conv,
                                                    mlir::Value cotangent);
-/// Of a convolution of one group.
+/// `conv` has one group.
 mlir::FailureOr<mlir::Value> weightGradientByPhases(mlir::OpBuilder &builder,
                                                     ConvOp conv,
                                                     mlir::Value cotangent);
