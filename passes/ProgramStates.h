@@ -9,9 +9,9 @@
 
 namespace mlc {
 
-/// The index of the state of `op` among those of the artifact, to which it is
-/// added where no other program has it; `bytes` are its first value's. Emits an
-/// error where another program has it otherwise.
+/// The index of the state of `op` in the artifact. Adds the state if no other
+/// program has it; `bytes` are its first value. Emits an error if another
+/// program has it with a different definition.
 mlir::FailureOr<uint32_t> addState(exec::StateOp op, runtime::DType type,
                                    llvm::ArrayRef<char> bytes,
                                    CompiledModel &model);

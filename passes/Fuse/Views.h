@@ -8,19 +8,19 @@
 
 namespace mlc {
 
-/// A tensor as a run of bytes in another one.
+/// A tensor as a contiguous range of bytes in another one.
 struct View {
   mlir::Value source;
   /// Where it begins, in elements; a multiple of 64 bytes.
   IntExpr offset;
 };
 
-/// What `value` is a view of, one step up: reshapes, casts, and slices whose
-/// elements lie together. Nothing where it has memory of its own.
+/// The view that `value` is, one step up: a reshape, a cast, or a contiguous
+/// slice. Nothing if it has its own memory.
 std::optional<View> getView(mlir::Value value, const ShapeTable &shapes);
 
-/// A concatenation whose pieces lie one after another in its memory: the last
-/// insert_slice of the chain that makes it.
+/// A concatenation whose pieces are contiguous in its memory, named by the last
+/// insert_slice of its chain.
 struct InPlaceConcat {
   struct Piece {
     mlir::Value value;
@@ -34,7 +34,7 @@ struct InPlaceConcat {
 std::optional<InPlaceConcat> getInPlaceConcat(mlir::tensor::InsertSliceOp last,
                                               const ShapeTable &shapes);
 
-/// Bytes that an element takes in memory: bool is one byte.
+/// Bytes of an element in memory: bool takes one byte.
 int64_t elementBytes(mlir::Type element);
 
 } // namespace mlc

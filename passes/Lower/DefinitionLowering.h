@@ -50,7 +50,7 @@ private:
 
   mlir::Value lowerStage(const Stage &stage);
   mlir::Value lowerPiece(const Piece &piece, mlir::Type elementType);
-  /// The box of elements `body`, a Read and nothing else; null where it is not
+  /// The box of elements that `read`, the whole body, moves; null if it is not
   /// a strided box of its tensor.
   mlir::Value lowerMove(const LoopNest &nest, const ExprNode &read);
   /// One linalg.generic; `body` may be a reduction.
@@ -70,7 +70,7 @@ private:
   mlir::Value slice(mlir::Value tensor, llvm::ArrayRef<IntExpr> offsets,
                     llvm::ArrayRef<IntExpr> dims,
                     llvm::ArrayRef<IntExpr> steps);
-  /// The reduction loops' extents where no operand shows them.
+  /// Adds the reduction loops' extents if no operand shows them.
   void addWindow(const LoopNest &nest, unsigned numParallel,
                  llvm::SmallVectorImpl<Access> &accesses);
   /// A Constant node's number as an attribute of its lowered type.
