@@ -44,7 +44,8 @@
 
 namespace mlc {
 
-/// What a text's names stand for, in the order of its header, and its result.
+/// The integers and reals that the header names, in its order, and the type of
+/// the result.
 struct DefinitionArguments {
   llvm::ArrayRef<IntExpr> integers;
   llvm::ArrayRef<RealAttr> reals;
@@ -53,15 +54,15 @@ struct DefinitionArguments {
 };
 
 /// Parses `text` into `builder`, whose inputs are the header's tensors. The
-/// text may come from anybody: errors say where and what; nothing recurses or
-/// grows without a limit.
+/// text is untrusted: errors have a position and a reason, and recursion and
+/// growth are limited.
 llvm::Error parseDefinition(llvm::StringRef text,
                             const DefinitionArguments &arguments,
                             DefinitionBuilder &builder);
 
-/// The inverse, for definitions of one result, whose stages have one piece
-/// each: a text that parses to the same stages. Integers are the symbols of
-/// the definition and reals its parameters, each in order of appearance.
+/// The inverse, for definitions with one result whose stages have one piece
+/// each: a text that parses to the same stages. Integers are the symbols of the
+/// definition and reals its parameters, each in order of appearance.
 struct DefinitionText {
   std::string text;
   std::vector<std::string> integers, reals;
@@ -70,7 +71,7 @@ DefinitionText printDefinition(const Definition &definition,
                                llvm::ArrayRef<std::string> tensorNames);
 
 /// Whether 0 <= index < dim follows from the loops' extents by interval
-/// arithmetic, whatever the symbols are.
+/// arithmetic, for all values of symbols.
 bool isEvidentlyInRange(const Expr &index, IntExpr dim,
                         const llvm::DenseMap<unsigned, IntExpr> &extents);
 
