@@ -44,8 +44,8 @@ struct Directions {
 /// Conventions where there is no derivative (the same as in Adjoint.h):
 ///   max(x, c)    with a constant c: 0 where x = c; likewise min
 ///   max(x, y)    if both vary: that of x, the first, where x = y
-///   max over i   that of the first i, in the order of the loops, that attains
-/// it
+///   max over i   that of the first i, in the order of the loops, with the
+///                maximum
 ///   abs          0 at 0
 ///   select, x[i] that of the chosen value, whatever the condition or index
 ///                depends on
