@@ -288,8 +288,7 @@ static void emitReduce(Exporter &e, Operation *op) {
     e.result(op, "Identity", {x});
     return;
   }
-  if (kind ==
-      Reduction::Sum) { // the only one with axes as an input in this opset
+  if (kind == Reduction::Sum) { // its axes are an input in this opset
     e.result(op, "ReduceSum", {x, e.integers(axes)})
         .set("keepdims", int64_t(1));
     return;
