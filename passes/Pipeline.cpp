@@ -66,7 +66,7 @@ static void addDataParallelPasses(OpPassManager &pm,
   addPartitionPass(pm, plan.hasServer ? "" : algorithm,
                    plan.zero == runtime::ZeroStage::Weights);
   if (plan.hasServer)
-    // Rejects what a server's workers cannot do.
+    // Rejects exchanges, which a server's workers do not make.
     pm.addPass(createCheckWorkersPass());
   else
     // Merges reductions of gradients into buckets, as soon as they are ready.

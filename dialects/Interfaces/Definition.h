@@ -246,7 +246,7 @@ Expr floorDiv(Expr a, IntExpr b);
 Expr mod(Expr a, IntExpr b);
 
 //===----------------------------------------------------------------------===//
-// Questions
+// Queries
 //===----------------------------------------------------------------------===//
 
 /// Calls `callback` for every node of `expr`, parents first.

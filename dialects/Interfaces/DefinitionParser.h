@@ -83,7 +83,7 @@ private:
 
   Expr coerce(const Value &value, mlir::Type type);
   /// The type that two operands share: a literal takes the other's type; two
-  /// literals with a fraction take the result's.
+  /// literals, one with a fraction, take the result's.
   mlir::Type commonType(const Value &a, const Value &b, mlir::Type ifLiterals);
   mlir::Type typeOf(const Value &a) {
     return a.isLiteral ? arguments.elementType : a.expr->type;

@@ -1,6 +1,6 @@
 //===- DefinitionText.h - Definitions as text, and back ---------*- C++ -*-===//
 //
-// The syntax in which a definition stands inline in an `mlc.compute`:
+// The inline syntax of a definition in an `mlc.compute`:
 //
 //   (w, s, v; m; eps) Y[o, c] = w[o, c] * s[o] / sqrt(v[o] + eps)
 //   (w; e, k) Y[o, u] = w<0>[o, u - e] / f32(k)
@@ -27,11 +27,10 @@
 //                 sum prod max min any all, over `i < extent`, ...
 //
 // Index expressions are integers and never mix with elements without a cast;
-// `floordiv` and `mod` take a divisor without loops, stated to be positive. A
-// literal takes the type that it meets (of two literals, one with a fraction
-// makes both elements). A read without `<..>` must be in range
-// for evident reasons (isEvidentlyInRange), so that no text reads memory that
-// is not there.
+// `floordiv` and `mod` take a divisor without loops, required to be positive. A
+// literal takes the other operand's type (two literals, one with a fraction,
+// are elements). A read without `<..>` must be evidently in range
+// (isEvidentlyInRange), so that no text reads out of bounds.
 //
 //===----------------------------------------------------------------------===//
 

@@ -77,7 +77,7 @@ unsigned BodyCompiler::formNumber(const Form &form) {
 }
 
 //===----------------------------------------------------------------------===//
-// Where an expression is computed
+// The block of an expression
 //===----------------------------------------------------------------------===//
 
 const llvm::BitVector &BodyCompiler::freeLoops(const Expr &expr) {

@@ -270,7 +270,7 @@ Undefined fromDouble(double value, Interval &out) {
 }
 
 //===----------------------------------------------------------------------===//
-// Functions with intervals of their own
+// Functions with special intervals
 //===----------------------------------------------------------------------===//
 
 namespace interval {

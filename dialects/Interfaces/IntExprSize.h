@@ -1,4 +1,4 @@
-//===- IntExprSize.h - How large a symbolic integer is ----------*- C++ -*-===//
+//===- IntExprSize.h - The size of a symbolic integer -----------*- C++ -*-===//
 //
 // Everything that walks an IntExpr recurses, and a small expression with shared
 // operands can be large to walk. Code that builds expressions from text checks

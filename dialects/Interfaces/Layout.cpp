@@ -1,4 +1,4 @@
-//===- Layout.cpp - How tensors are stored --------------------------------===//
+//===- Layout.cpp - Storage layouts of tensors ----------------------------===//
 
 #include "dialects/Interfaces/Layout.h"
 #include "mlir/IR/DialectImplementation.h"

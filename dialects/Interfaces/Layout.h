@@ -1,4 +1,4 @@
-//===- Layout.h - How tensors are stored ------------------------*- C++ -*-===//
+//===- Layout.h - Storage layouts of tensors --------------------*- C++ -*-===//
 //
 // A layout says how the elements of a tensor are stored in another one: dims in
 // another order, a dim split into blocks whose lanes are a separate dim, the

@@ -1,4 +1,4 @@
-//===- StoredDim.h - The dims of a tensor as they are stored ----*- C++ -*-===//
+//===- StoredDim.h - The stored dims of a tensor ----------------*- C++ -*-===//
 //
 // The parts of a `#mlc.layout`; see Layout.h.
 //

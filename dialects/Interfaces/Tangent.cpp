@@ -61,7 +61,7 @@ private:
   using Loops = DenseMap<unsigned, Expr>;
 
   //===--------------------------------------------------------------------===//
-  // What varies
+  // Varying values
   //===--------------------------------------------------------------------===//
 
   bool varies(TensorId tensor) const {

@@ -14,7 +14,7 @@ namespace mlc {
 
 /// On an argument of a function that computes a loss, as a UnitAttr: it holds
 /// samples, like the model's inputs and the loss's target. Other inputs are
-/// parameters of a step.
+/// settings of a step.
 inline constexpr llvm::StringLiteral kSampleAttr = "mlc.sample";
 
 /// On an argument with kSampleAttr that holds labels: the number of classes, as

@@ -1,8 +1,8 @@
-//===- Passes.h - What TableGen makes of the list of passes -----*- C++ -*-===//
+//===- Passes.h - The pass definitions from TableGen ------------*- C++ -*-===//
 //
-// For a file that has a pass: define GEN_PASS_DEF_<PASS> and include this
-// file's Passes.h.inc; the pass derives from impl::<Pass>Base. Passes.td has
-// names, options and dependent dialects.
+// A file with a pass defines GEN_PASS_DEF_<PASS> and includes this file's
+// Passes.h.inc; the pass derives from impl::<Pass>Base. Passes.td has names,
+// options and dependent dialects.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,7 +1,7 @@
 //===- Passes.td - The passes and their options ------------*- tablegen -*-===//
 //
-// Each pass that mlc-opt and the plugin know by name. Pipeline.cpp has the
-// order in which a compilation runs them, and why.
+// The passes that mlc-opt and the plugin know by name. Pipeline.cpp has their
+// order in a compilation, and the reasons.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,6 +1,6 @@
 //===- Derived.h - Functions made of other functions ------------*- C++ -*-===//
 //
-// What forward and reverse derivatives share.
+// Shared by forward and reverse derivatives.
 //
 //===----------------------------------------------------------------------===//
 

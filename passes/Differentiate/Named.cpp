@@ -1,4 +1,4 @@
-//===- Named.cpp - Operators that a stage is ------------------------------===//
+//===- Named.cpp - Stages as named operators ------------------------------===//
 
 #include "passes/Differentiate/Named.h"
 #include "dialects/Graph/ContractionOps.h"

@@ -1,4 +1,4 @@
-//===- Named.h - Operators that a stage is ----------------------*- C++ -*-===//
+//===- Named.h - Stages as named operators ----------------------*- C++ -*-===//
 
 #ifndef MLC_PASSES_DIFFERENTIATE_NAMED_H
 #define MLC_PASSES_DIFFERENTIATE_NAMED_H

@@ -2,8 +2,8 @@
 //
 // With a stride s, elements of the image at i + pad = r modulo s meet only the
 // taps of the kernel at r modulo s. So each of the s phases of an image is a
-// convolution of stride 1 with every s-th tap: the gradients are those of the
-// phases, put together, and nothing is multiplied by zeros between elements.
+// convolution of stride 1 with every s-th tap. The gradients are assembled from
+// those of the phases, without multiplying by zeros between elements.
 //
 //===----------------------------------------------------------------------===//
 

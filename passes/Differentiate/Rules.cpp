@@ -1,4 +1,4 @@
-//===- Rules.cpp - Gradients that are known by name -----------------------===//
+//===- Rules.cpp - Hand-written gradients ---------------------------------===//
 
 #include "passes/Differentiate/Rules.h"
 #include "dialects/Graph/MovementOps.h"

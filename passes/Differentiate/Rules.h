@@ -1,4 +1,4 @@
-//===- Rules.h - Gradients that are known by name ---------------*- C++ -*-===//
+//===- Rules.h - Hand-written gradients -------------------------*- C++ -*-===//
 
 #ifndef MLC_PASSES_DIFFERENTIATE_RULES_H
 #define MLC_PASSES_DIFFERENTIATE_RULES_H

@@ -56,7 +56,7 @@ static Statistics findStatistics(func::FuncOp main) {
   return found;
 }
 
-/// `scale` is the loss's cotangent; 1 where it is null.
+/// `scale` is the loss's cotangent; null means 1.
 static FailureOr<Gradients> addGradients(func::FuncOp main, OpBuilder &builder,
                                          Value loss, Value scale) {
   Gradients made{loss, {}, {}, {}};

@@ -1,4 +1,4 @@
-//===- Factors.cpp - Dims that are split together -------------------------===//
+//===- Factors.cpp - Dims split together ----------------------------------===//
 
 #include "passes/Distribute/Factors.h"
 #include "passes/Distribute/Windows.h"

@@ -1,4 +1,4 @@
-//===- Factors.h - Dims that are split together -----------------*- C++ -*-===//
+//===- Factors.h - Dims split together --------------------------*- C++ -*-===//
 //
 // Which loops and tensors of a definition are split when one dim of one tensor
 // is. A loop that indexes a dim as it is, or as its first digit, carries the

@@ -10,7 +10,7 @@
 
 namespace mlc {
 
-/// The axes of a module's `dist.mesh`, none where it has none. Emits the error.
+/// The axes of a module's `dist.mesh`; empty if it has none. Emits the error.
 mlir::FailureOr<llvm::SmallVector<dist::AxisAttr>>
 readMesh(mlir::ModuleOp module);
 

@@ -1,4 +1,4 @@
-//===- Plan.cpp - How an operator is shared by the ranks ------------------===//
+//===- Plan.cpp - How ranks share an operator -----------------------------===//
 
 #include "passes/Distribute/Plan.h"
 #include "dialects/Interfaces/Analysis.h"
@@ -254,8 +254,8 @@ private:
       best = std::move(plan);
   }
 
-  /// The partial sum of a lookup is charged against gathering the table; other
-  /// partial results are sums anyway.
+  /// The partial sum of a lookup counts as a cost of the table, to compare it
+  /// with gathering the table; other partial results are sums anyway.
   void countLookups(Plan &plan, Value result) const {
     Place to = Place::whole();
     if (auto it = hints.wanted.find(result);

@@ -1,4 +1,4 @@
-//===- Plan.h - How an operator is shared by the ranks ----------*- C++ -*-===//
+//===- Plan.h - How ranks share an operator ---------------------*- C++ -*-===//
 
 #ifndef MLC_PASSES_DISTRIBUTE_PLAN_H
 #define MLC_PASSES_DISTRIBUTE_PLAN_H

@@ -1,4 +1,4 @@
-//===- TopK.cpp - The largest elements of a tensor that is split ----------===//
+//===- TopK.cpp - top_k of a split tensor ---------------------------------===//
 
 #include "passes/Distribute/TopK.h"
 #include "dialects/Interfaces/OpInterfaces.h"

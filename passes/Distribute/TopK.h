@@ -1,4 +1,4 @@
-//===- TopK.h - The largest elements of a tensor that is split --*- C++ -*-===//
+//===- TopK.h - top_k of a split tensor -------------------------*- C++ -*-===//
 //
 // top_k has no definition that could be restricted to parts. Its interface says
 // that it does the same to every row along its axis. And the first k of all are
@@ -22,7 +22,7 @@ using Bring = llvm::function_ref<mlir::FailureOr<mlir::Value>(mlir::Value,
 /// Adds the results of `op` to `parts`: of each rank's rows if another dim is
 /// split, or of the candidates that all ranks have found in their parts. False
 /// if it moves no fewer bytes than having the operand whole, or if each part is
-/// not known to have as many candidates.
+/// not known to have equally many candidates.
 mlir::FailureOr<bool> emitTopK(mlir::OpBuilder &builder, TopKOp op,
                                Parts &parts, const Hints &hints, AxisAttr axis,
                                Bring bring);

@@ -186,7 +186,7 @@ private:
 using Emitter = void (*)(Exporter &, mlir::Operation *);
 struct EmitterEntry {
   llvm::StringRef name; // without "mlc."
-  Emitter emit;         // null: made where it is used
+  Emitter emit;         // null: emitted by its readers
 };
 llvm::ArrayRef<EmitterEntry> plainEmitters();
 llvm::ArrayRef<EmitterEntry> movementEmitters();

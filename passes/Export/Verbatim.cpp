@@ -7,7 +7,7 @@ using namespace mlir;
 namespace mlc {
 
 //===----------------------------------------------------------------------===//
-// What the outputs need
+// Demands of the outputs
 //===----------------------------------------------------------------------===//
 
 void Exporter::demand(Value value) {
@@ -213,7 +213,7 @@ void Exporter::pruneNodes() {
 }
 
 //===----------------------------------------------------------------------===//
-// What is not nodes
+// Headers and names
 //===----------------------------------------------------------------------===//
 
 void Exporter::reserveNamesOf(const onnx::GraphProto &from) {

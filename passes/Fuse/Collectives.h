@@ -26,7 +26,7 @@ void copySharedOperands(mlir::func::FuncOp function);
 /// number of bytes.
 mlir::FailureOr<int64_t> getGatherWindow(mlir::ModuleOp module);
 
-/// The axis of that name of the module's mesh; null where there is none.
+/// The axis of that name in the module's mesh; null if there is none.
 dist::AxisAttr findAxis(mlir::ModuleOp module, llvm::StringRef name);
 
 /// The axis on which a symbol is this rank's coordinate; null if there is none.

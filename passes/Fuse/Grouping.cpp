@@ -68,7 +68,7 @@ bool isWork(Operation *op) {
 }
 
 //===----------------------------------------------------------------------===//
-// Questions
+// Queries
 //===----------------------------------------------------------------------===//
 
 std::optional<unsigned> Grouping::groupOf(Operation *op) const {
@@ -199,7 +199,7 @@ SmallVector<Value> Grouping::outputsOf(const Group &group) const {
 }
 
 //===----------------------------------------------------------------------===//
-// No circles
+// No cycles
 //===----------------------------------------------------------------------===//
 
 /// Searches for one of `targets` among the transitive producers of `from`; does
@@ -277,7 +277,7 @@ bool Grouping::dependsOn(ArrayRef<Operation *> ops, unsigned group) const {
 }
 
 //===----------------------------------------------------------------------===//
-// Beginnings
+// Starting groups
 //===----------------------------------------------------------------------===//
 
 /// The contraction whose kernel reads through the pad `op`; null if there is

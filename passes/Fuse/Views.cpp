@@ -1,4 +1,4 @@
-//===- Views.cpp - Tensors that are other tensors' memory -----------------===//
+//===- Views.cpp - Tensors in other tensors' memory -----------------------===//
 
 #include "passes/Fuse/Views.h"
 

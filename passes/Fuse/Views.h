@@ -1,4 +1,4 @@
-//===- Views.h - Tensors that are other tensors' memory ---------*- C++ -*-===//
+//===- Views.h - Tensors in other tensors' memory ---------------*- C++ -*-===//
 
 #ifndef MLC_PASSES_FUSE_VIEWS_H
 #define MLC_PASSES_FUSE_VIEWS_H

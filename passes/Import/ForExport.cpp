@@ -1,4 +1,4 @@
-//===- ForExport.cpp - Models that become files again ---------------------===//
+//===- ForExport.cpp - Import for the exporter and checker ----------------===//
 
 #include "passes/Import/ForExport.h"
 #include "dialects/Graph/ModelOps.h"

@@ -1,4 +1,4 @@
-//===- ForExport.h - Models that become files again -------------*- C++ -*-===//
+//===- ForExport.h - Import for the exporter and checker --------*- C++ -*-===//
 //
 // Data of the model's file, besides the graph, for the writer of an optimized
 // model and the checker of its trail.

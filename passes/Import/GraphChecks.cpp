@@ -1,4 +1,4 @@
-//===- GraphChecks.cpp - Is the graph a graph? ----------------------------===//
+//===- GraphChecks.cpp - Checks of graphs' structure ----------------------===//
 
 #include "passes/Import/GraphChecks.h"
 #include "runtime/Text.h"

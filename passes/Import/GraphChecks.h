@@ -1,4 +1,4 @@
-//===- GraphChecks.h - Is the graph a graph? --------------------*- C++ -*-===//
+//===- GraphChecks.h - Checks of graphs' structure --------------*- C++ -*-===//
 
 #ifndef MLC_PASSES_IMPORT_GRAPHCHECKS_H
 #define MLC_PASSES_IMPORT_GRAPHCHECKS_H

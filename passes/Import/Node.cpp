@@ -1,4 +1,4 @@
-//===- Node.cpp - One ONNX node while it is imported ----------------------===//
+//===- Node.cpp - The handlers' view of an ONNX node ----------------------===//
 
 #include "passes/Import/Node.h"
 #include "dialects/Graph/ConvolutionOps.h"

@@ -1,4 +1,4 @@
-//===- Node.h - One ONNX node while it is imported --------------*- C++ -*-===//
+//===- Node.h - The handlers' view of an ONNX node --------------*- C++ -*-===//
 //
 // The interface for handlers of ONNX operators. Handlers do not test after
 // every step: an accessor records the first error, operators on a null value

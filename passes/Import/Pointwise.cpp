@@ -266,7 +266,7 @@ static LogicalResult importClip(Node &n) {
 }
 
 //===----------------------------------------------------------------------===//
-// Functions made of others
+// Composed functions
 //===----------------------------------------------------------------------===//
 
 static LogicalResult importTan(Node &n) {

@@ -19,7 +19,7 @@ using llvm::SmallVector;
 using Part = StoredDim::Part;
 
 //===----------------------------------------------------------------------===//
-// Of the input
+// Gradient of the input
 //===----------------------------------------------------------------------===//
 
 /// The pads of the convolution that a transposed one of stride 1 equals;
@@ -82,7 +82,7 @@ StoredForm mlc::layOutTransposedConvolution(StoredForms &forms,
 }
 
 //===----------------------------------------------------------------------===//
-// Of the weights
+// Gradient of the weights
 //===----------------------------------------------------------------------===//
 
 /// The tensor that `value` transposes by swapping the first two dims; null if

@@ -60,8 +60,8 @@ private:
   Expr hoistReductions(const Expr &expr, llvm::ArrayRef<Loop> loops);
   Expr makeReductionStage(const Expr &reduce, llvm::ArrayRef<Loop> loops);
 
-  /// How a Read node becomes an operand; nothing where it must be a
-  /// tensor.extract in the body.
+  /// How a Read node becomes an operand; nothing if it must be a tensor.extract
+  /// in the body.
   std::optional<Access> getAccess(const ExprNode &read, const LoopNest &nest);
   std::optional<Padding> getPadding(const ExprNode &read,
                                     llvm::ArrayRef<AffineIndex> indices) const;

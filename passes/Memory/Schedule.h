@@ -41,7 +41,7 @@ struct Step {
   std::vector<unsigned> inputs = {}, outputs = {};
   /// It may run more than once.
   bool canRepeat = true;
-  /// (output, input): the output may take the input's memory where that dies.
+  /// (output, input): the output may take the memory of an input that dies.
   std::vector<std::pair<unsigned, unsigned>> takeovers = {};
 };
 
