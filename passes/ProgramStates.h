@@ -1,5 +1,4 @@
-//===- ProgramStates.h - States of programs as the runtime's data -*- C++
-//-*-===//
+//===- ProgramStates.h - States of programs ---------------------*- C++ -*-===//
 
 #ifndef MLC_PASSES_PROGRAMSTATES_H
 #define MLC_PASSES_PROGRAMSTATES_H

@@ -1,5 +1,4 @@
-//===- LocalStatistics.h - Batch statistics of groups of samples -*- C++
-//-*-===//
+//===- LocalStatistics.h - Batch statistics per group -----------*- C++ -*-===//
 
 #ifndef MLC_PASSES_DISTRIBUTE_LOCALSTATISTICS_H
 #define MLC_PASSES_DISTRIBUTE_LOCALSTATISTICS_H

@@ -1,5 +1,4 @@
-//===- Joining.cpp - What joins a group
-//------------------------------------===//
+//===- Joining.cpp - Ops that join a group --------------------------------===//
 
 #include "mlir/Transforms/RegionUtils.h"
 #include "passes/Fuse/Grouping.h"
