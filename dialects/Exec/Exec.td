@@ -1,6 +1,6 @@
 //===- Exec.td - Programs for the runtime ------------------*- tablegen -*-===//
 //
-// One op for each entry of runtime/Program.h, in the same words.
+// One op for each entry of runtime/Program.h, with the same names.
 //
 //===----------------------------------------------------------------------===//
 

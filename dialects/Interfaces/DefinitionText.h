@@ -17,8 +17,8 @@
 //   product    := factor (('*' | '/') factor)*
 //   factor     := '-' factor | '(' expr ')' | number | loop, integer or real
 //               | name ('<' factor '>')? '[' exprs ']'
-//                 an element of an operand or an earlier stage, and what stands
-//                 for it where an index is out of range
+//                 an element of an operand or an earlier stage, and its value
+//                 where an index is out of range
 //               | function '(' exprs ')'
 //                 one of ScalarFunctions.def by its name (abs, exp, ...);
 //                 floordiv mod min max pow and or xor;

@@ -30,7 +30,7 @@ struct InPlaceConcat {
 };
 
 /// The pieces of the insert_slice chain that ends in `last`, which starts from
-/// an empty tensor; nothing where a piece is scattered or not aligned.
+/// an empty tensor; nothing if a piece is scattered or not aligned.
 std::optional<InPlaceConcat> getInPlaceConcat(mlir::tensor::InsertSliceOp last,
                                               const ShapeTable &shapes);
 

@@ -7,7 +7,7 @@
 //   other reads                    tensor.extract in the body
 //   a reduction                    linalg.fill and reduction iterators
 //   a reduction inside another
-//   expression                     a stage of its own before
+//   expression                     a separate stage before
 //   pieces                         one op each, tensor.insert_slice
 //   a reinterpretation             tensor.collapse_shape, tensor.expand_shape
 //   one element moved as it is     tensor.extract_slice, tensor.pad

@@ -10,7 +10,7 @@
 
 namespace mlc {
 
-/// On a lowered function: names of the symbols that its last arguments are.
+/// On a lowered function: the names of the symbols in its last arguments.
 inline constexpr llvm::StringLiteral kSymbolsAttr = "mlc.symbols";
 
 /// Computes sizes from the trailing index arguments of a function, at its
@@ -25,7 +25,7 @@ public:
 
   /// The value of `expr`.
   mlir::Value get(IntExpr expr);
-  /// An attribute where `expr` is constant, else the value.
+  /// An attribute if `expr` is constant, else the value.
   mlir::OpFoldResult getMixed(IntExpr expr);
   llvm::SmallVector<mlir::OpFoldResult> getMixed(llvm::ArrayRef<IntExpr> exprs);
 

@@ -111,7 +111,7 @@ struct Stage {
 /// Derives the stages of plans.
 class StageMaker {
 public:
-  /// Without `keepsRuns` stages are measured only.
+  /// Without `keepsRuns` stages are only measured.
   explicit StageMaker(const Problem &problem, bool keepsRuns = true);
   /// Derives stage `t` under `holds`. A value that is held into it and neither
   /// used nor held further takes memory throughout.
