@@ -35,15 +35,18 @@ std::string describe(Location loc) {
 /// Collects the errors that passes emit while it lives.
 class ErrorCollector {
 public:
-  explicit ErrorCollector(MLIRContext *context)
-      : handler(context, [this](Diagnostic &diagnostic) {
+  ErrorCollector(MLIRContext *context, const CompileOptions &options)
+      : handler(context, [this, &options](Diagnostic &diagnostic) {
           if (diagnostic.getSeverity() != DiagnosticSeverity::Error)
             return success();
           if (!text.empty())
             text += '\n';
           // One line each, even if names have line breaks.
-          text += runtime::printable(describe(diagnostic.getLocation()) +
-                                     diagnostic.str());
+          text += runtime::printable(withRemedies(
+              describe(diagnostic.getLocation()) + diagnostic.str(),
+              remediesOf(diagnostic),
+              options.describeRemedy ? DescribeRemedy(options.describeRemedy)
+                                     : nullptr));
           return success();
         }) {}
 
@@ -119,7 +122,7 @@ llvm::Error runPhases(ModuleOp module, StringRef last,
                       Clock &clock) {
   if (llvm::Error error = checkBackend(last, options))
     return error;
-  ErrorCollector errors(module.getContext());
+  ErrorCollector errors(module.getContext(), options);
   for (const Phase &phase : phasesTo(last, done)) {
     LogicalResult result =
         clock.run(phase.name, [&] { return runPhase(module, phase, options); });
@@ -318,7 +321,7 @@ static llvm::Error encode(OwningOpRef<ModuleOp> module,
   if (llvm::Error error = checkRepeated(*module))
     return error;
 
-  ErrorCollector errors(module->getContext());
+  ErrorCollector errors(module->getContext(), options);
   CodegenOptions codegen;
   codegen.threads = options.threads;
   codegen.precision = options.precision;
@@ -380,7 +383,7 @@ compileKernels(OwningOpRef<ModuleOp> module, const CompileOptions &options) {
   const Phase &last = getPhases().back();
   if (llvm::Error error = checkBackend(last.name, options))
     return error;
-  ErrorCollector errors(module->getContext());
+  ErrorCollector errors(module->getContext(), options);
   if (failed(checkPhase(*module, last)))
     return errors.take(Exit::Unsupported);
   auto model = std::make_unique<CompiledModel>();

@@ -11,6 +11,7 @@
 #include "codegen/Artifact.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
+#include "passes/Base/Remedy.h"
 #include "passes/Memory/Rematerialize.h"
 #include "passes/Pipeline.h"
 #include "runtime/Exit.h"
@@ -33,6 +34,8 @@ struct CompileOptions : PipelineOptions {
   std::optional<runtime::Training> trained;
   /// For the artifact: how to rebuild it if a runtime refuses it.
   std::string rebuild;
+  /// How a user follows remedies of errors; without it messages have none.
+  std::function<std::string(const Remedy &)> describeRemedy;
   /// Called with the name of each phase as it begins.
   std::function<void(llvm::StringRef)> onPhase;
 };

@@ -36,11 +36,11 @@ static ArrayRef<StringRef> dialectsOf(Form form) {
 static StringRef remedyFor(Form form) {
   switch (form) {
   case Form::Graph:
-    return "a graph of mlc operators; run it before --mlc-lower-to-linalg";
+    return "a graph of mlc operators; run it before mlc-lower-to-linalg";
   case Form::Lowered:
-    return "linalg on tensors; run --mlc-lower-to-linalg first";
+    return "linalg on tensors; run mlc-lower-to-linalg first";
   case Form::Kernels:
-    return "kernels and their program; run --mlc-fuse first";
+    return "kernels and their program; run mlc-fuse first";
   }
   llvm_unreachable("no such form");
 }

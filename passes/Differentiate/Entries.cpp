@@ -8,6 +8,7 @@
 #include "dialects/Interfaces/TrainingFacts.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/TypeUtilities.h"
+#include "passes/Base/Remedy.h"
 #include "passes/Differentiate/Emit.h"
 #include "passes/Differentiate/KeptHalf.h"
 #include "passes/Differentiate/ModelLoss.h"
@@ -394,7 +395,8 @@ LogicalResult addTrainingEntries(func::FuncOp main, const LossOptions &loss,
       halves[one.name] = own;
   if (entries.keepsHalf && halves.empty())
     return main.emitError("trains no weight of 16 bits that could be kept "
-                          "beside its master; leave --keep-half out");
+                          "beside its master")
+           << Remedy{Remedy::Kind::DropHalfWeights};
   setStateUses(module, kept, optimizer, entries, halves);
   if (failed(addEntries(main, loss, optimizer, entries, halves)))
     return failure();

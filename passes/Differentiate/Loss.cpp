@@ -4,6 +4,7 @@
 #include "dialects/Graph/MovementOps.h"
 #include "dialects/Graph/ReductionOps.h"
 #include "dialects/Interfaces/OpInterfaces.h"
+#include "passes/Base/Remedy.h"
 #include "passes/Differentiate/Emit.h"
 
 using namespace mlir;
@@ -22,9 +23,8 @@ FailureOr<RankedTensorType> targetTypeOf(LossKind kind, Location loc,
   case LossKind::Output: {
     SmallVector<IntExpr> dims = *getDims(output);
     if (!llvm::all_of(dims, [](IntExpr dim) { return dim.isConstant(1); }))
-      return emitError(loc)
-             << "is no loss, which is a single number; give --loss=mse or "
-                "--loss=cross-entropy with a target";
+      return emitError(loc) << "is no loss, which is a single number"
+                            << Remedy{Remedy::Kind::ChooseLoss};
     return RankedTensorType();
   }
   case LossKind::MeanSquares:

@@ -6,6 +6,7 @@
 #include "dialects/Interfaces/States.h"
 #include "dialects/Interfaces/TrainingFacts.h"
 #include "mlir/IR/TypeUtilities.h"
+#include "passes/Base/Remedy.h"
 #include "passes/Differentiate/Loss.h"
 #include "passes/Differentiate/Precision.h"
 #include "passes/Differentiate/Training.h"
@@ -73,8 +74,8 @@ static FailureOr<Value> addTarget(func::FuncOp main, Type type,
        ++place)
     if (nameOf(main.getArgAttr(place, "mlc.name")) == options.target)
       return main.emitError()
-             << "has an input '" << options.target
-             << "' already; give another name with --target-input";
+             << "has an input '" << options.target << "' already"
+             << Remedy{Remedy::Kind::RenameTarget};
   return addArgument(main, place, type, options.target);
 }
 
@@ -104,7 +105,7 @@ FailureOr<Value> addLoss(func::FuncOp main, OpBuilder &builder,
   if (options.kind == LossKind::CrossEntropy && (axis < -rank || axis >= rank))
     return emitError(loc) << "the axis " << axis
                           << " of the classes is none of an output of " << rank
-                          << " dims; give another with --class-axis";
+                          << " dims" << Remedy{Remedy::Kind::ChooseClassAxis};
   if (axis < 0)
     axis += rank;
   auto targetType = targetTypeOf(options.kind, loc, type, axis);

@@ -121,8 +121,8 @@ LogicalResult Distribution::checkSamples(func::FuncOp entry, unsigned first,
   if (!samples.isConstant() || samples.getConstant() < options.ranks)
     return entry.emitError()
            << "a batch of " << samples.str() << " samples is not one for "
-           << options.ranks << " ranks, each of which takes one at least; "
-           << "give a larger --batch";
+           << options.ranks << " ranks, each of which takes one at least"
+           << Remedy{Remedy::Kind::ChangeBatch};
   return success();
 }
 
@@ -180,7 +180,9 @@ LogicalResult Distribution::checkServer() {
         return module.emitError()
                << "moves '" << use.owner
                << "' by statistics of batches, of which a server sees "
-                  "nothing; --freeze it, or give --algorithm=colocated";
+                  "nothing"
+               << Remedy{Remedy::Kind::Freeze, use.owner}
+               << Remedy{Remedy::Kind::SumBetweenRanks};
     }
   return success();
 }
@@ -227,6 +229,7 @@ LogicalResult distributeTraining(ModuleOp module,
 
 #define GEN_PASS_DEF_DISTRIBUTETRAININGPASS
 #include "passes/Base/Passes.h.inc"
+#include "passes/Base/Remedy.h"
 
 namespace {
 

@@ -175,8 +175,9 @@ LogicalResult localizeStatistics(func::FuncOp main, int64_t groups) {
     if (!batch.isConstant() || batch.getConstant() % groups != 0)
       return main.emitError()
              << "a batch of " << batch.str() << " samples is not one of "
-             << groups << " groups of as many; give another --batch, or "
-             << "--batch-statistics=global";
+             << groups << " groups of as many"
+             << Remedy{Remedy::Kind::ChangeBatch}
+             << Remedy{Remedy::Kind::GlobalStatistics};
     LocalStatistics(main, batch, groups).run();
     return success();
   }
@@ -185,6 +186,7 @@ LogicalResult localizeStatistics(func::FuncOp main, int64_t groups) {
 
 #define GEN_PASS_DEF_LOCALSTATISTICSPASS
 #include "passes/Base/Passes.h.inc"
+#include "passes/Base/Remedy.h"
 
 namespace {
 

@@ -155,11 +155,15 @@ private:
           else
             open.insert(symbol);
         });
-        if (!open.empty() && hasRank)
-          return function.emitError()
-                 << argumentName(i) << " is split along the open dim "
-                 << llvm::join(open, ", ") << "; give --dim "
-                 << llvm::join(open, "=SIZE --dim ") << "=SIZE";
+        if (open.empty() || !hasRank)
+          continue;
+        InFlightDiagnostic error = function.emitError()
+                                   << argumentName(i)
+                                   << " is split along the open dim "
+                                   << llvm::join(open, ", ");
+        for (StringRef symbol : open)
+          error << Remedy{Remedy::Kind::FixDim, symbol.str()};
+        return error;
       }
     return success();
   }
@@ -235,6 +239,7 @@ LogicalResult partition(ModuleOp module, const PartitionOptions &options) {
 
 #define GEN_PASS_DEF_PARTITIONPASS
 #include "passes/Base/Passes.h.inc"
+#include "passes/Base/Remedy.h"
 
 namespace {
 

@@ -36,8 +36,7 @@ public:
         return size.takeError();
       if (size->front() < 1 || size->front() > maxRanks / count)
         return evalError(EvalFailure::Limit,
-                         "a mesh has 1 to " + llvm::Twine(maxRanks) +
-                             " ranks; give others with --symbol");
+                         "a mesh has 1 to " + llvm::Twine(maxRanks) + " ranks");
       sizes.push_back(size->front());
       count *= sizes.back();
     }

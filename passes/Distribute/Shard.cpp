@@ -44,8 +44,8 @@ private:
     if (sharding->axes.size() > rank)
       return main.emitError()
              << "'" << name.getValue() << "' has " << rank
-             << " dims, and --shard=" << sharding->pattern << "=... says how "
-             << sharding->axes.size() << " are split";
+             << " dims, and the sharding of '" << sharding->pattern
+             << "' says how " << sharding->axes.size() << " are split";
     dist::ShardingAttr::Axes dims(rank);
     for (auto [dim, axes] : llvm::zip(dims, sharding->axes))
       dim.assign(axes.begin(), axes.end());

@@ -82,7 +82,7 @@ private:
                << what << " has a dim of " << dim.str()
                << ", which differs between ranks; choose sizes that '"
                << mesh[*axis].getName()
-               << "' divides, or run it with mlc-eval --ranks";
+               << "' divides, or evaluate each rank by itself";
     return success();
   }
 
@@ -278,7 +278,7 @@ private:
     if (!defined && isStacked)
       return op->emitOpError() << "has no definition, by which it could be "
                                   "carried out for all ranks; leave it whole, "
-                                  "or run it with mlc-eval --ranks";
+                                  "or evaluate each rank by itself";
     if (!defined)
       return failed(checkOpaque(op)) ? failure() : keep(op);
     FailureOr<Definition> definition = getDefinition(defined);
@@ -323,7 +323,7 @@ private:
     if (found)
       return op->emitOpError()
              << "has a size that differs between ranks; choose sizes that axes "
-                "divide, or run it with mlc-eval --ranks";
+                "divide, or evaluate each rank by itself";
     return success();
   }
 

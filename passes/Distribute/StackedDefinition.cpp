@@ -86,7 +86,7 @@ private:
     if (std::optional<unsigned> axis = findRank(size, mesh))
       fail("has a size of " + size.str() + ", which differs between ranks; " +
            "choose sizes that '" + mesh[*axis].getName() +
-           "' divides, or run it with mlc-eval --ranks");
+           "' divides, or evaluate each rank by itself");
   }
 
   //===--- Dims ----------------------------------------------------------===//
@@ -233,7 +233,7 @@ private:
                    integer.getKind() == IntExpr::Kind::Mod;
     if (divides && findRank(operands[1], mesh))
       fail("divides by " + operands[1].str() +
-           ", which differs between ranks; run it with mlc-eval --ranks");
+           ", which differs between ranks; evaluate each rank by itself");
     Expr all = stackInteger(operands[0]);
     for (IntExpr operand : operands.drop_front())
       all = binary(functionOf(integer.getKind()), all, stackInteger(operand));
@@ -293,7 +293,7 @@ FailureOr<Value> emitPieces(OpBuilder &builder, Location loc,
       if (!offset.isConstant(0)) {
         if (joined && *joined != d)
           return emitError(loc) << "has pieces along two dims, which cannot be "
-                                   "stacked; run it with mlc-eval --ranks";
+                                   "stacked; evaluate each rank by itself";
         joined = d;
       }
   SmallVector<Value> parts;

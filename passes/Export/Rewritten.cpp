@@ -93,8 +93,7 @@ static std::string writeRewritten(ModuleOp module,
                                   const Trail &trail, std::string &bytes) {
   if (auto assumptions = assumptionsOf(module); !assumptions.empty())
     return "open dims decide what it means (" + assumptions.front() +
-           "), and other runtimes do not check them; fix them with --dim "
-           "NAME=N";
+           "), and other runtimes do not check them; fix their sizes";
   auto main = module.lookupSymbol<func::FuncOp>("main");
   if (!WriteBack::tag(main, trail))
     return "the trail is of another graph";

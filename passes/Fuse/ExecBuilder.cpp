@@ -7,6 +7,7 @@
 #include "dialects/Interfaces/OpInterfaces.h"
 #include "dialects/Interfaces/States.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "passes/Base/Remedy.h"
 #include "passes/Fuse/Collectives.h"
 #include "passes/Lower/SizeValues.h"
 #include "llvm/ADT/SetVector.h"
@@ -123,7 +124,7 @@ LogicalResult ExecBuilder::addSymbols() {
     if (!found)
       return function.emitError("the dim ")
              << name << " stands alone in no input's shape, so its value "
-             << "cannot be known; fix it with --dim " << name << "=N";
+             << "cannot be known" << Remedy{Remedy::Kind::FixDim, name.str()};
   }
   return success();
 }

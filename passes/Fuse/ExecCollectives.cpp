@@ -51,7 +51,7 @@ Value ExecBuilder::jointBuffer(Operation *op) {
 //===----------------------------------------------------------------------===//
 
 static InFlightDiagnostic needsForm(Operation *op, const llvm::Twine &what) {
-  return op->emitOpError() << what << "; run --mlc-lower-collectives first";
+  return op->emitOpError() << what << "; run mlc-lower-collectives first";
 }
 
 /// Contiguous operands are a single message.

@@ -97,7 +97,8 @@ static std::optional<SmallVector<int64_t>> kernelOf(Node &n) {
   }
   for (IntExpr dim : n.dims(1).drop_front(2)) {
     if (!dim.isConstant()) {
-      (void)n.unsupported("the kernel's size must be known, got " + dim.str());
+      (void)n.unsupported("the kernel's size must be known, got " + dim.str(),
+                          {Remedy{Remedy::Kind::FixDim}});
       return std::nullopt;
     }
     kernel.push_back(dim.getConstant());

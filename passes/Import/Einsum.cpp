@@ -146,7 +146,7 @@ LogicalResult Einsum::findDims() {
         continue;
       n.requireEqual(dim, extent,
                      "dims of one index, or of '...', must be equal; one that "
-                     "is to be 1 and broadcast is fixed with --dim");
+                     "is to be 1 and broadcast must be fixed");
       labels.push_back(label);
     }
     term.labels = labels;

@@ -203,7 +203,8 @@ static std::string typeOf(const Tensor &tensor) {
 }
 
 void GraphImporter::refuse(const onnx::NodeProto &proto, int index,
-                           StringRef reason, bool isContradiction) {
+                           StringRef reason, bool isContradiction,
+                           ArrayRef<Remedy> remedies) {
   UnsupportedNode node;
   node.name = path + describeNode(proto, index);
   node.op = proto.op_type();
@@ -216,6 +217,7 @@ void GraphImporter::refuse(const onnx::NodeProto &proto, int index,
                                             : "?");
   }
   node.reason = reason.str();
+  node.remedies.assign(remedies.begin(), remedies.end());
   session.refuse(std::move(node), isContradiction);
 }
 
@@ -370,7 +372,8 @@ bool GraphImporter::importNode(const onnx::NodeProto &proto, int index) {
     refuse(proto, index, refusalOf(proto.op_type()), false);
     refuseInside(proto, path + name + "/");
   } else if (node.failed()) {
-    refuse(proto, index, node.getReason(), node.isInvalid());
+    refuse(proto, index, node.getReason(), node.isInvalid(),
+           node.getRemedies());
   } else if (!unknown) {
     StringRef reason(session.diagnostic);
     reason.consume_front("'");

@@ -75,7 +75,7 @@ private:
                     llvm::StringRef kind);
   bool importNode(const onnx::NodeProto &proto, int index);
   void refuse(const onnx::NodeProto &proto, int index, llvm::StringRef reason,
-              bool isContradiction);
+              bool isContradiction, llvm::ArrayRef<Remedy> remedies = {});
   /// Whether the inputs fit the operator's table entry. If so, all required
   /// ones are known, or `unknown` is set.
   bool bindInputs(Node &node, const onnx::NodeProto &proto, unsigned minInputs,

@@ -23,6 +23,7 @@
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
+#include "passes/Base/Remedy.h"
 #include "runtime/Exit.h"
 #include <optional>
 #include <string>
@@ -59,6 +60,7 @@ struct UnsupportedNode {
   int64_t opset = 0;
   std::vector<std::string> inputTypes; // "?" if unknown
   std::string reason;
+  std::vector<Remedy> remedies = {};
 };
 
 struct ImportReport {
@@ -92,7 +94,8 @@ std::string countUnsupported(llvm::StringRef file, const ImportReport &report);
 /// Lists operators and reasons, most nodes first: each with the remedy, then
 /// its first node, "NODE: Op of opset 13 on (types)". One per line, which
 /// begins with FILE unless that is empty; no duplicates.
-std::string listUnsupported(llvm::StringRef file, const ImportReport &report);
+std::string listUnsupported(llvm::StringRef file, const ImportReport &report,
+                            DescribeRemedy describe);
 
 /// Reads the model at `path`. Null if the report is not ok. Loads the mlc and
 /// func dialects into `context`.

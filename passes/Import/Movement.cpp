@@ -128,8 +128,8 @@ static LogicalResult importSqueeze(Node &n) {
     IntExpr dim = n.dims(0)[d];
     if (all && !dim.isConstant())
       return n.unsupported("which dims are 1 must be known, but dim " +
-                           Twine(d) + " is " + dim.str() +
-                           "; fix it with --dim NAME=N");
+                               Twine(d) + " is " + dim.str(),
+                           {Remedy{Remedy::Kind::FixDim}});
     if (llvm::is_contained(axes, d))
       n.requireEqual(dim, n.integer(1), "a squeezed dim must be 1");
     else if (!all || !dim.isConstant(1))

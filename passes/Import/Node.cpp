@@ -50,9 +50,11 @@ LogicalResult Node::invalid(const Twine &text) {
   return failure();
 }
 
-LogicalResult Node::unsupported(const Twine &text) {
-  if (reason.empty())
+LogicalResult Node::unsupported(const Twine &text, ArrayRef<Remedy> given) {
+  if (reason.empty()) {
     reason = text.str();
+    remedies.assign(given.begin(), given.end());
+  }
   return failure();
 }
 
@@ -189,8 +191,8 @@ std::optional<SmallVector<int64_t>> Node::constants(unsigned i,
   SmallVector<int64_t> result;
   for (IntExpr expr : *exprs) {
     if (!expr.isConstant()) {
-      (void)unsupported(Twine(what) + " must be constant, got " + expr.str() +
-                        "; fix the dims it uses with --dim NAME=N");
+      (void)unsupported(Twine(what) + " must be constant, got " + expr.str(),
+                        {Remedy{Remedy::Kind::FixDim}});
       return std::nullopt;
     }
     result.push_back(expr.getConstant());
@@ -203,7 +205,9 @@ std::optional<double> Node::scalar(unsigned i, StringRef what) {
   if (!constant || constant.getNumElements() != 1) {
     std::optional<SmallVector<int64_t>> known = knownIntegers(i);
     if (!known || known->size() != 1) {
-      (void)unsupported(Twine(what) + " must be a constant of one element");
+      (void)unsupported(
+          Twine(what) + " must be a constant of one element",
+          {Remedy{Remedy::Kind::GiveConstant}, Remedy{Remedy::Kind::FixDim}});
       return std::nullopt;
     }
     return known->front();

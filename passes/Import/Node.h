@@ -13,6 +13,7 @@
 #include "dialects/Interfaces/OpInterfaces.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Value.h"
+#include "passes/Base/Remedy.h"
 #include "passes/Import/KnownValues.h"
 #include "passes/Import/TensorData.h"
 #include "llvm/ADT/MapVector.h"
@@ -126,10 +127,12 @@ public:
   /// The model contradicts ONNX or itself.
   mlir::LogicalResult invalid(const llvm::Twine &reason);
   /// The model is right, but mlc cannot compile this.
-  mlir::LogicalResult unsupported(const llvm::Twine &reason);
+  mlir::LogicalResult unsupported(const llvm::Twine &reason,
+                                  llvm::ArrayRef<Remedy> remedies = {});
   bool failed() const { return !reason.empty(); }
   bool isInvalid() const { return contradiction; }
   llvm::StringRef getReason() const { return reason; }
+  llvm::ArrayRef<Remedy> getRemedies() const { return remedies; }
 
   /// `axis` of a tensor of `rank`, made non-negative; records an error and
   /// returns 0 if it is out of range.
@@ -280,6 +283,7 @@ private:
   int64_t version;
   mlir::Location loc;
   std::string reason;
+  std::vector<Remedy> remedies;
   bool contradiction = false;
 };
 

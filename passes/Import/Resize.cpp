@@ -28,7 +28,9 @@ static std::optional<SmallVector<double>> floats(Node &n, unsigned i,
                                                  llvm::StringRef what) {
   auto dense = dyn_cast_or_null<DenseElementsAttr>(n.literal(i));
   if (!dense || !isa<FloatType>(dense.getElementType())) {
-    (void)n.unsupported(Twine(what) + " must be constant floats");
+    (void)n.unsupported(
+        Twine(what) + " must be constant floats",
+        {Remedy{Remedy::Kind::GiveConstant}, Remedy{Remedy::Kind::FixDim}});
     return std::nullopt;
   }
   SmallVector<double> result;

@@ -168,8 +168,8 @@ static Rows tupleRows(Node &n, int64_t batches) {
   ArrayRef<IntExpr> dims = n.dims(0), picks = n.dims(1);
   Rows rows;
   if (!picks.empty() && !picks.back().isConstant()) {
-    (void)n.unsupported("the last dim of the indices must be known; fix it "
-                        "with --dim");
+    (void)n.unsupported("the last dim of the indices must be known",
+                        {Remedy{Remedy::Kind::FixDim}});
     return rows;
   }
   if (picks.empty() || picks.back().getConstant() < 1 ||

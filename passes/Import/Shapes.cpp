@@ -198,7 +198,9 @@ static LogicalResult importRange(Node &n) {
   }
   IntExpr start = bounds[0], limit = bounds[1], delta = bounds[2];
   if (!delta.isConstant() || delta.isConstant(0))
-    return n.unsupported("the step of Range must be constant and not 0");
+    return n.unsupported(
+        "the step of Range must be constant and not 0",
+        {Remedy{Remedy::Kind::GiveConstant}, Remedy{Remedy::Kind::FixDim}});
   IntExpr span = limit - start;
   int64_t step = delta.getConstant();
   if (step == std::numeric_limits<int64_t>::min())

@@ -77,7 +77,9 @@ static bool narrow(Node &n, Box &box, int64_t d, IntExpr start, IntExpr end,
                    IntExpr step) {
   if (!step.isConstant() || step.isConstant(0) ||
       step.getConstant() == std::numeric_limits<int64_t>::min()) {
-    (void)n.unsupported("steps must be constant and not 0");
+    (void)n.unsupported(
+        "steps must be constant and not 0",
+        {Remedy{Remedy::Kind::GiveConstant}, Remedy{Remedy::Kind::FixDim}});
     return false;
   }
   IntExpr dim = n.dims(0)[d], zero = n.integer(0);

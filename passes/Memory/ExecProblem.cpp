@@ -2,6 +2,7 @@
 
 #include "passes/Memory/ExecProblem.h"
 #include "codegen/StateWrites.h"
+#include "passes/Base/Remedy.h"
 #include "passes/Fuse/Views.h"
 #include "runtime/Artifact.h"
 #include "llvm/ADT/STLExtras.h"
@@ -97,12 +98,14 @@ FailureOr<int64_t> Reader::number(Operation *op, IntExpr expr) {
     return op->emitError(
                "memory can be limited only where all ranks have parts of one "
                "size at one place of what is whole, and there is one of ")
-           << expr.str() << "; give sizes that the ranks divide (in training a "
-           << "--batch and, with --zero, a dim of each state), or no "
-              "--memory-budget";
+           << expr.str()
+           << "; the ranks must divide all sizes (in training the "
+           << "batch and, with ZeRO, a dim of each state)"
+           << Remedy{Remedy::Kind::ChangeBatch}
+           << Remedy{Remedy::Kind::DropMemoryBudget};
   return op->emitError("memory can be limited only where all sizes are fixed, "
                        "and the dim ")
-         << text << " is open; give --dim " << text << "=N";
+         << text << " is open" << Remedy{Remedy::Kind::FixDim, text.str()};
 }
 
 LogicalResult Reader::readBuffer(Operation *op) {
