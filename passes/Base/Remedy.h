@@ -45,7 +45,7 @@ struct Remedy {
     GlobalStatistics,
     /// Do not limit memory.
     DropMemoryBudget,
-    /// List all errors.
+    /// Show all nodes that cannot be compiled.
     ListAll,
   };
   Kind kind;
