@@ -1,4 +1,4 @@
-//===- Remedy.cpp - What makes an error go away ---------------------------===//
+//===- Remedy.cpp - Remedies of errors ------------------------------------===//
 
 #include "passes/Base/Remedy.h"
 #include "mlir/IR/BuiltinAttributes.h"

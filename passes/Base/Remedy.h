@@ -1,9 +1,9 @@
-//===- Remedy.h - What makes an error go away -------------------*- C++ -*-===//
+//===- Remedy.h - Remedies of errors ----------------------------*- C++ -*-===//
 //
 // Passes and the importer do not know whether a command line, Python or another
 // compiler runs them. An error says what is wrong and names its remedies by
-// kind; whoever shows it says how they are followed (tools/mlc/Remedies.h: by a
-// flag or by an argument of Python).
+// kind. The caller that shows it says how to follow them (tools/mlc/Remedies.h:
+// by a flag or by an argument in Python).
 //
 //   return function.emitError("the dim ")
 //          << name << " must be known" << Remedy{Remedy::Kind::FixDim, name};
@@ -20,43 +20,43 @@ namespace mlc {
 
 struct Remedy {
   enum class Kind {
-    /// An open dim, the subject, is given a size; without a subject, the dims
-    /// that the message is about.
+    /// Give an open dim, the subject, a size; without a subject, the dims that
+    /// the message is about.
     FixDim,
-    /// The model has a constant where it computes something.
+    /// Give the model a constant where it computes a value.
     GiveConstant,
-    /// A loss of the output and a target.
+    /// Choose a loss of the output and a target.
     ChooseLoss,
-    /// Another name for the input that holds the targets.
+    /// Give the input with the targets another name.
     RenameTarget,
-    /// Another dim of the output for the classes.
+    /// Choose another dim of the output for the classes.
     ChooseClassAxis,
-    /// Masters alone, without weights of 16 bits beside them.
+    /// Keep only masters, without 16-bit copies of weights.
     DropHalfWeights,
-    /// Another number of samples in a batch.
+    /// Change the number of samples in a batch.
     ChangeBatch,
-    /// A weight, the subject, is not trained.
+    /// Do not train a weight, the subject.
     Freeze,
-    /// Gradients are summed between the ranks that compute them.
+    /// Sum gradients between the ranks that compute them.
     SumBetweenRanks,
-    /// Each rank has the statistics of its own samples.
+    /// Take each rank's statistics from its own samples.
     LocalStatistics,
-    /// Statistics are of the samples of all ranks.
+    /// Take statistics from the samples of all ranks.
     GlobalStatistics,
-    /// Memory is not limited.
+    /// Do not limit memory.
     DropMemoryBudget,
-    /// Where all of them are seen.
+    /// Show all nodes that cannot be compiled.
     ListAll,
   };
   Kind kind;
   std::string subject = {};
 };
 
-/// How somebody follows a remedy, as an imperative: "give --dim N=SIZE".
+/// How to follow a remedy, as an imperative: "give --dim N=SIZE".
 using DescribeRemedy = llvm::function_ref<std::string(const Remedy &)>;
 
-/// `message`, then "; " and its remedies: those of one kind are followed
-/// together, and any kind will do. Without `describe` the message alone.
+/// `message`, then "; " and its remedies: those of one kind apply together, and
+/// one kind is enough. Without `describe` only the message.
 std::string withRemedies(std::string message, llvm::ArrayRef<Remedy> remedies,
                          DescribeRemedy describe);
 
@@ -66,7 +66,7 @@ mlir::InFlightDiagnostic &operator<<(mlir::InFlightDiagnostic &diagnostic,
 mlir::InFlightDiagnostic &&operator<<(mlir::InFlightDiagnostic &&diagnostic,
                                       Remedy &&remedy);
 
-/// Those that have been added to an error.
+/// The remedies that were added to an error.
 llvm::SmallVector<Remedy> remediesOf(mlir::Diagnostic &diagnostic);
 
 } // namespace mlc

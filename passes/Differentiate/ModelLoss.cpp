@@ -65,7 +65,7 @@ FailureOr<Value> addArgument(func::FuncOp main, unsigned place, Type type,
   return Value(main.getArgument(place));
 }
 
-/// Behind the inputs, before the parameters.
+/// Adds the target after the inputs, before the parameters.
 static FailureOr<Value> addTarget(func::FuncOp main, Type type,
                                   const LossOptions &options) {
   unsigned place = 0;
@@ -79,7 +79,8 @@ static FailureOr<Value> addTarget(func::FuncOp main, Type type,
   return addArgument(main, place, type, options.target);
 }
 
-/// Of samples; `classes` is how many labels name, or nothing.
+/// Marks an argument as samples; `classes` is the number of classes if it holds
+/// labels.
 static void markSample(func::FuncOp main, unsigned argument,
                        std::optional<int64_t> classes = std::nullopt) {
   Builder b(main.getContext());

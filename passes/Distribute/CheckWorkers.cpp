@@ -1,4 +1,4 @@
-//===- CheckWorkers.cpp - Workers of a server are alone in a step ---------===//
+//===- CheckWorkers.cpp - Rejects exchanges between a server's workers ----===//
 
 #include "dialects/Dist/Dist.h"
 #include "passes/Base/Form.h"

@@ -91,8 +91,8 @@ private:
 
   //===--- Dims ----------------------------------------------------------===//
 
-  /// Dims of one rank's tensor behind those of the ranks. A collective's have
-  /// the exchanged axis in front.
+  /// The ranks' dims, then those of one rank's tensor. A collective has the
+  /// exchanged axis first.
   SmallVector<IntExpr> dims(const StackedAxes &axes,
                             ArrayRef<IntExpr> own) const {
     SmallVector<IntExpr> all;
@@ -161,8 +161,7 @@ private:
     return place;
   }
 
-  /// Whether what ranks of the exchanged axis get does not depend on which they
-  /// are.
+  /// Whether all ranks of the exchanged axis get the same result.
   bool isSameOnAll(ArrayRef<Piece> pieces, const StackedAxes &axes) const {
     unsigned place = placeOf(*exchanged, axes);
     return llvm::none_of(pieces, [&](const Piece &piece) {
@@ -219,7 +218,8 @@ private:
     return Expr(std::make_shared<const ExprNode>(std::move(node)));
   }
 
-  /// Integers of the rank become expressions of the loop over ranks.
+  /// Integers that depend on the rank become expressions of the loop over
+  /// ranks.
   Expr stackInteger(IntExpr integer) {
     if (!findRank(integer, mesh)) {
       ExprNode node(Expr::Kind::Int, indexType());
@@ -268,7 +268,7 @@ private:
   ArrayRef<StackedAxes> inputs;
   std::optional<unsigned> exchanged;
   StackedDefinition out;
-  /// Of the piece at hand: the ranks' coordinates, and how far loops run.
+  /// For the current piece: the ranks' coordinates, and the loops' extents.
   SmallVector<Expr> ranks;
   llvm::DenseMap<unsigned, IntExpr> extents;
   std::string problem;

@@ -1,4 +1,4 @@
-//===- Report.cpp - What cannot be compiled, for people -------------------===//
+//===- Report.cpp - The report of nodes that cannot be compiled -----------===//
 
 #include "passes/Import/Import.h"
 #include "llvm/ADT/MapVector.h"
@@ -11,7 +11,7 @@ using llvm::StringRef;
 
 namespace mlc {
 
-/// `text`, or its beginning: names of a model may be of any length.
+/// `text`, or its beginning: names in a model may have any length.
 static std::string shortened(StringRef text) {
   constexpr size_t shown = 400;
   return text.size() <= shown ? text.str()
@@ -38,7 +38,7 @@ static std::string reasonWithRemedy(const UnsupportedNode &node,
 }
 
 namespace {
-/// Nodes of one operator that are refused for one reason.
+/// Nodes of one operator that are refused for the same reason.
 struct Refusal {
   std::string op, reason;
   size_t count = 0;
@@ -49,7 +49,7 @@ struct Refusal {
 static std::string lineOf(const UnsupportedNode &node, StringRef op) {
   constexpr size_t shown = 20;
   std::string text = shortened(node.name) + ": " + op.str();
-  if (node.opset == 0) // an input is of none
+  if (node.opset == 0) // inputs have no opset
     return text;
   std::string types =
       llvm::join(ArrayRef(node.inputTypes).take_front(shown), ", ");
