@@ -34,13 +34,13 @@ rule.def @relu_of_scaled "relu(t x) = t relu(x)" {{
 
 or pairs of functions `@NAME_before` and `@NAME_after` with conditions as `mlc-verify` takes them
 (verifier/read/AssumeText.h). `--json` gives for each rule: name, text, before, after, condition, verdict, seconds;
-float_class of a proved one; counterexample, holds_if and holds_only_if (whether no weaker condition is known) of a
-refuted one; reason of an unknown one. The exit code is 0 when all are proved, 5 when one is refuted, else 6.
+for a proved rule its float_class; for a refuted rule counterexample, holds_if and holds_only_if (whether no weaker condition is
+known); for an unknown rule the reason. The exit code is 0 when all are proved, 5 when one is refuted, else 6.
 
 ## What it says
 
-"Only if" means: of some hundred valid examples drawn, none lies outside the condition; "if": some do. In examples, the
-two numbers are an element before and after.
+About a hundred valid examples are drawn for each condition. "Only if" means that none of them lies outside the condition; "if" means
+that some do. In examples, the two numbers are an element before and after.
 """
 
 INDEX_HEAD = """# Rules

@@ -320,14 +320,15 @@ def page(results, targets, count):
     lines = [
         "<!-- Made by `./dev functions --write`; edit tools/bench/functions.py instead. -->",
         "# Accuracy of functions", "",
-        "The largest error, in units in the last place of the result, against double",
-        f"precision: {count:,} float32 inputs of all magnitudes (half of them spread over all",
-        "bit patterns), and all 65,536 of the small types; for Div and Pow a grid of pairs.",
-        "Infinities, NaN and the signs of zeros are right, or the row says so. Limits: 4",
-        "units in float32, 1 in float16 and bfloat16. Behind the number: where it was seen.", "",
-        "Results below 1e-36 of Gelu, Mish and Swish are products with a subnormal factor and",
-        "held to " + ", ".join(f"{units} smallest numbers ({name})" for name, units in GRADUAL.items()) + ".",
-        "Gelu.tanh, the exponential of a rounded polynomial, is held to 300 units in float32, Gelu to 6.", ""]
+        "Each number is the largest error against double precision, in units in the last place",
+        "of the result. The column behind it says for which input it was seen.", "",
+        f"- Inputs: {count:,} float32 numbers of all magnitudes (half of them spread over all bit",
+        "  patterns), and all 65,536 of the small types; for Div and Pow a grid of pairs.",
+        "- Limits: 4 units in float32, 1 in float16 and bfloat16. Gelu's limit is 6 in float32, and that",
+        "  of Gelu.tanh, the exponential of a rounded polynomial, is 300.",
+        "- Infinities, NaN and the signs of zeros are right, or the row says so.",
+        "- Results of Gelu, Mish and Swish below 1e-36 are products with a subnormal factor. Their limits are",
+        "  " + ", ".join(f"{units} smallest numbers ({name})" for name, units in GRADUAL.items()) + ".", ""]
     for target in targets:
         lines += [f"## {target}", "", "| function | float32 | at | float16 | bfloat16 |", "|---|---|---|---|---|"]
         for name in names:

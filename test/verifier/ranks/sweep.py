@@ -177,13 +177,17 @@ def told(name, answer):
 HEAD = """<!-- Made by test/verifier/ranks/sweep.py --write. -->
 # What is proved of partitioning each operator
 
-Each operator (functions of test/verifier/gradients/functions.mlir and test/verifier/ranks/operators.mlir), with one of its sizes
-split over the N ranks of an axis: what `--mlc-partition` makes of it, stacked by `--mlc-stack-ranks`, against the operator. *Proved*:
-for every N and all sizes from 1 on, where parts are alike. *Unknown*: there is neither a proof nor numbers against it, and why. Each row is also run,
-on sizes 4, 5 and 7 over 2, 3 and 4 ranks, and compared with the operator that is not split. Where all_gather is of an operand, the size is no factor: the operator is
-carried out whole. *Of results* it is of what ranks have made of their parts.
+Each row is an operator (a function of test/verifier/gradients/functions.mlir or test/verifier/ranks/operators.mlir) with one of its sizes
+split over the N ranks of an axis. `--mlc-partition` makes the ranks' program, `--mlc-stack-ranks` stacks it, and the verifier compares the result with the
+operator.
 
-`.venv/bin/python test/verifier/ranks/sweep.py` proves and runs all; the tests have the proofs and some of the runs.
+- *Proved* holds for every N and all sizes from 1 on, where all ranks' parts have the same size.
+- *Unknown* means that there is neither a proof nor a counterexample; the row says why.
+- all_gather of an operand means that the size is not a factor, so every rank runs the whole operator. all_gather *of results* gathers what ranks have
+  computed from their parts.
+
+Each row is also run, on sizes 4, 5 and 7 over 2, 3 and 4 ranks, and compared with the operator that is not split.
+`.venv/bin/python test/verifier/ranks/sweep.py` proves and runs all rows; the full tests do all proofs and some of the runs.
 
 {summary}
 
