@@ -31,11 +31,12 @@ struct BundleEntry {
   size_t size = 0;
 };
 
-/// The bundle of pairs of names, which differ and are not empty, and bytes.
+/// Writes a bundle of pairs of name and bytes. Names are distinct and not
+/// empty.
 std::string
 writeBundle(const std::vector<std::pair<std::string, std::string>> &entries);
 
-/// Reads any bytes. The entries point into `data`.
+/// Reads a bundle; any bytes are safe. The entries point into `data`.
 Status readBundle(const void *data, size_t size,
                   std::vector<BundleEntry> &entries);
 

@@ -1,8 +1,8 @@
 //===- Library.h - Kernels of the runtime for opaque operators -*- C++ -*-===//
 //
-// Operators without a definition (top-k), and those whose definition takes more
-// work than they need (scatter-add), run here. A step of kind Library
-// names one by its key.
+// Operators without a definition (top-k), and those whose definition does more
+// work than needed (scatter-add), run here. A step of kind Library names a
+// kernel by its key.
 //
 //===----------------------------------------------------------------------===//
 
