@@ -1,4 +1,4 @@
-//===- SharedStates.h - What lives across runs ------------------*- C++ -*-===//
+//===- SharedStates.h - States that live across runs ------------*- C++ -*-===//
 //
 // The memory of an artifact's states, shared by the sessions that run its
 // entries one after another, and the queue that orders their work.

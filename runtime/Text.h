@@ -1,4 +1,4 @@
-//===- Text.h - Untrusted text, made fit to be shown ------------*- C++ -*-===//
+//===- Text.h - Makes untrusted text safe to show ---------------*- C++ -*-===//
 //
 // Names from a model or an artifact may hold any bytes. These functions make
 // them safe to print: no escape sequence, line break or direction mark of a

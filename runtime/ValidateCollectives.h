@@ -1,4 +1,4 @@
-//===- ValidateCollectives.h - What ranks exchange, checked -----*- C++ -*-===//
+//===- ValidateCollectives.h - Checks of collectives ------------*- C++ -*-===//
 
 #ifndef MLC_RUNTIME_VALIDATECOLLECTIVES_H
 #define MLC_RUNTIME_VALIDATECOLLECTIVES_H

@@ -1,4 +1,4 @@
-//===- ValidateTraining.h - Whether a trainer may believe it ----*- C++ -*-===//
+//===- ValidateTraining.h - Checks of an artifact's training ----*- C++ -*-===//
 
 #ifndef MLC_RUNTIME_VALIDATETRAINING_H
 #define MLC_RUNTIME_VALIDATETRAINING_H
