@@ -12,7 +12,7 @@
 namespace mlc::emulator {
 
 Driver driver;
-/// What is wrong with the environment, by the last cuInit().
+/// What is wrong with the environment, found by the last cuInit().
 static std::string environmentError;
 thread_local CUcontext currentContext = nullptr;
 
@@ -34,7 +34,7 @@ Arena *Driver::arenaOf(CUdeviceptr address, size_t bytes) {
   return nullptr;
 }
 
-/// Takes out what is of the context; `end` gives each back. How many they were.
+/// Removes the context's objects; `end` frees each. Returns their number.
 template <typename Set, typename End>
 static size_t take(Set &set, CUcontext context, End end) {
   size_t count = 0;

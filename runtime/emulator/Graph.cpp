@@ -89,7 +89,7 @@ CUresult cuGraphExecDestroy(CUgraphExec exec) {
   MLC_CALL(Context);
   if (!driver.execs.erase(exec))
     return CUDA_ERROR_INVALID_HANDLE;
-  // What it was launched for is done first.
+  // Finish its launches first.
   driver.runAll();
   delete exec;
   return CUDA_SUCCESS;

@@ -21,7 +21,7 @@ std::string_view environment(const char *name) {
   return text ? text : "";
 }
 
-/// A number that is all of `text`.
+/// Parses `text` as a number; all of it must match.
 template <typename T> std::optional<T> parseNumber(std::string_view text) {
   T number = 0;
   auto [end, error] =
@@ -63,9 +63,10 @@ struct Failures {
   std::mutex mutex;
   bool isSet = false;
   std::vector<Failure> list;
-  std::string wrong; ///< of the environment's text, empty if nothing is
+  std::string
+      wrong; ///< what is wrong with the environment's text; empty if nothing is
 
-  /// What the environment says, unless something has been set.
+  /// Reads the environment unless failures were set.
   void read() {
     if (!isSet)
       wrong = set(environment("MLC_EMULATOR_FAIL"));
