@@ -1,4 +1,4 @@
-//===- Access.cpp - Every load and store of a kernel is looked at ---------===//
+//===- Access.cpp - Checks of every load and store ------------------------===//
 //
 // The functions that clang's thread sanitizer calls before loads and stores.
 // Whole words with plain records take a fast path.

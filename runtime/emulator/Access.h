@@ -1,4 +1,4 @@
-//===- Access.h - Every load and store of a kernel is looked at -*- C++ -*-===//
+//===- Access.h - Checks of every load and store ----------------*- C++ -*-===//
 
 #ifndef MLC_RUNTIME_EMULATOR_ACCESS_H
 #define MLC_RUNTIME_EMULATOR_ACCESS_H

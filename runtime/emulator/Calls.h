@@ -1,4 +1,4 @@
-//===- Calls.h - How often each function was called -------------*- C++ -*-===//
+//===- Calls.h - Counts of the driver's calls -------------------*- C++ -*-===//
 
 #ifndef MLC_RUNTIME_EMULATOR_CALLS_H
 #define MLC_RUNTIME_EMULATOR_CALLS_H

@@ -1,4 +1,4 @@
-//===- Driver.h - What the driver's functions share -------------*- C++ -*-===//
+//===- Driver.h - Shared parts of the driver's functions --------*- C++ -*-===//
 
 #ifndef MLC_RUNTIME_EMULATOR_DRIVER_H
 #define MLC_RUNTIME_EMULATOR_DRIVER_H

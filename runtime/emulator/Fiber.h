@@ -1,4 +1,4 @@
-//===- Fiber.h - Stacks that take turns on one thread -----------*- C++ -*-===//
+//===- Fiber.h - Stacks that take turns on a thread -------------*- C++ -*-===//
 
 #ifndef MLC_RUNTIME_EMULATOR_FIBER_H
 #define MLC_RUNTIME_EMULATOR_FIBER_H

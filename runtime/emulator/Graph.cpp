@@ -1,4 +1,4 @@
-//===- Graph.cpp - Work that is captured and launched as one --------------===//
+//===- Graph.cpp - Captured work that is launched as one ------------------===//
 
 #include "runtime/emulator/Driver.h"
 

@@ -1,4 +1,4 @@
-//===- Handovers.h - Blocks that hand over what they wrote ------*- C++ -*-===//
+//===- Handovers.h - Order among blocks by counters -------------*- C++ -*-===//
 //
 // An atomic operation that releases and acquires (count(), of the device
 // header) orders blocks. A block hands over its accesses before its last

@@ -1,4 +1,4 @@
-//===- Options.cpp - What the environment says to the emulator ------------===//
+//===- Options.cpp - The emulator's environment variables -----------------===//
 
 #include "runtime/emulator/Options.h"
 #include "runtime/emulator/Cuda.h"

@@ -1,4 +1,4 @@
-//===- Options.h - What the environment says to the emulator ----*- C++ -*-===//
+//===- Options.h - The emulator's environment variables ---------*- C++ -*-===//
 
 #ifndef MLC_RUNTIME_EMULATOR_OPTIONS_H
 #define MLC_RUNTIME_EMULATOR_OPTIONS_H

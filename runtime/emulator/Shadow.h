@@ -1,4 +1,4 @@
-//===- Shadow.h - Who touched a word last, and whether he may ---*- C++ -*-===//
+//===- Shadow.h - The last accesses to each word ----------------*- C++ -*-===//
 //
 // Only barriers order the threads of a launch, so a thread's time is a *stamp*.
 // It grows over the life of the process: a warp gets a new one whenever a block

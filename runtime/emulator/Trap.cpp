@@ -1,4 +1,4 @@
-//===- Trap.cpp - What the processor finds wrong with a kernel ------------===//
+//===- Trap.cpp - Signals that a kernel raises ----------------------------===//
 
 #include "runtime/emulator/Trap.h"
 #include "runtime/emulator/Execution.h"

@@ -1,4 +1,4 @@
-//===- Trap.h - What the processor finds wrong with a kernel ----*- C++ -*-===//
+//===- Trap.h - Signals that a kernel raises --------------------*- C++ -*-===//
 //
 // Without checks an invalid access raises a signal; with checks a full stack or
 // a division by zero still does. While a launch runs, such a signal on its

@@ -1,4 +1,4 @@
-//===- Board.h - Where ranks of one machine publish -------------*- C++ -*-===//
+//===- Board.h - Notices of the ranks of one machine ------------*- C++ -*-===//
 //
 // A cell of shared memory for each rank, which only that rank writes and all
 // read without waiting: a stopped or dead rank blocks no other.

@@ -1,4 +1,4 @@
-//===- EngineTable.h - What all engines' tables share -----------*- C++ -*-===//
+//===- EngineTable.h - Shared parts of the engines' tables ------*- C++ -*-===//
 //
 // An engine's mlc_comm begins with an EngineEnd; makeTable() adds the functions
 // that only read it.

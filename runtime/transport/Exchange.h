@@ -1,4 +1,4 @@
-//===- Exchange.h - What a session's collectives are -----*- C++ -*-===//
+//===- Exchange.h - A session's collectives as requests ---------*- C++ -*-===//
 //
 // Turns a session's calls (runtime/Ranks.h) into requests among the ranks of
 // one axis of the mesh.

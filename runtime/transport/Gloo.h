@@ -1,4 +1,4 @@
-//===- Gloo.h - What the parts of the engine Gloo share ---------*- C++ -*-===//
+//===- Gloo.h - Shared parts of the engine Gloo -----------------*- C++ -*-===//
 
 #ifndef MLC_RUNTIME_TRANSPORT_GLOO_H
 #define MLC_RUNTIME_TRANSPORT_GLOO_H

@@ -1,4 +1,4 @@
-//===- Meeting.h - Ranks find each other at MASTER_ADDR ---------*- C++ -*-===//
+//===- Meeting.h - Rendezvous at MASTER_ADDR --------------------*- C++ -*-===//
 //
 // Rendezvous of engines without their own launcher (Gloo, NCCL): the table of
 // notes that rank 0 holds (Store.h), checks that ranks agree, and the boards of

@@ -1,4 +1,4 @@
-//===- NcclEngine.h - What the parts of the engine NCCL share ---*- C++ -*-===//
+//===- NcclEngine.h - Shared parts of the engine NCCL -----------*- C++ -*-===//
 
 #ifndef MLC_RUNTIME_TRANSPORT_NCCLENGINE_H
 #define MLC_RUNTIME_TRANSPORT_NCCLENGINE_H

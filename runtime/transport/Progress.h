@@ -1,4 +1,4 @@
-//===- Progress.h - Collectives that go on beside the caller ----*- C++ -*-===//
+//===- Progress.h - Collectives that overlap the caller ---------*- C++ -*-===//
 //
 // One thread for all communicators of a process, since only one thread may use
 // the groups of an engine, and ranks start collectives of different groups in

@@ -1,4 +1,4 @@
-//===- Sample.h - Elements whose collective everybody knows -----*- C++ -*-===//
+//===- Sample.h - Elements with known results -------------------*- C++ -*-===//
 
 #ifndef MLC_RUNTIME_TRANSPORT_SAMPLE_H
 #define MLC_RUNTIME_TRANSPORT_SAMPLE_H

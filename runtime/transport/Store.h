@@ -1,4 +1,4 @@
-//===- Store.h - Where ranks leave notes for each other ---------*- C++ -*-===//
+//===- Store.h - A table of notes between ranks -----------------*- C++ -*-===//
 //
 // A table of short named texts that rank 0 holds at MASTER_ADDR:MASTER_PORT.
 // The size of network input is bounded.

@@ -1,4 +1,4 @@
-//===- Trial.h - A collective tried out -------------------------*- C++ -*-===//
+//===- Trial.h - Tries out a collective -------------------------*- C++ -*-===//
 //
 // The work of `mlc collective`: a collective of known numbers (Sample.h), whose
 // result every rank checks, and whose bytes are counted.

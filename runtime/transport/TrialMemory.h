@@ -1,4 +1,4 @@
-//===- TrialMemory.h - Elements of a trial, where an engine wants them ----===//
+//===- TrialMemory.h - Memory of a trial's elements -----------------------===//
 
 #ifndef MLC_RUNTIME_TRANSPORT_TRIALMEMORY_H
 #define MLC_RUNTIME_TRANSPORT_TRIALMEMORY_H

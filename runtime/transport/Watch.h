@@ -1,4 +1,4 @@
-//===- Watch.h - Who is missing ---------------------------------*- C++ -*-===//
+//===- Watch.h - Detects missing ranks --------------------------*- C++ -*-===//
 //
 // Each rank publishes the number and name of its collective, and a heartbeat. A
 // waiting rank reads those of the others, and names ranks that are missing,

@@ -1,4 +1,4 @@
-//===- Watchdog.h - An end for calls that do not return ---------*- C++ -*-===//
+//===- Watchdog.h - Ends calls that hang ------------------------*- C++ -*-===//
 //
 // An engine's function may hang despite its interface, for instance if a
 // stopped rank holds a lock in shared memory. A thread detects that.

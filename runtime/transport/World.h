@@ -1,4 +1,4 @@
-//===- World.h - Which rank a launcher says this process is -----*- C++ -*-===//
+//===- World.h - This process's rank, from the launcher ---------*- C++ -*-===//
 
 #ifndef MLC_RUNTIME_TRANSPORT_WORLD_H
 #define MLC_RUNTIME_TRANSPORT_WORLD_H
