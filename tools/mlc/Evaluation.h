@@ -9,8 +9,8 @@
 namespace mlc::cli {
 
 /// The results of `function` on `inputs`, with its parameters, by the reference
-/// evaluator in double precision whatever the model's own is: floats become
-/// float64. `file` stands for the model in errors.
+/// evaluator, always in double precision: floats become float64. `file` names
+/// the model in errors.
 llvm::Expected<std::vector<HostTensor>>
 evaluateInDouble(llvm::StringRef file, mlir::func::FuncOp function,
                  llvm::ArrayRef<HostTensor> inputs);
