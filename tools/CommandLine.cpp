@@ -1,4 +1,4 @@
-//===- CommandLine.cpp - What is wrong with a command line ----------------===//
+//===- CommandLine.cpp - Command lines and the life of a tool -------------===//
 
 #include "tools/CommandLine.h"
 #include "runtime/OutputFiles.h"

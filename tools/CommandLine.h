@@ -1,4 +1,4 @@
-//===- CommandLine.h - What is wrong with a command line --------*- C++ -*-===//
+//===- CommandLine.h - Command lines and the life of a tool -----*- C++ -*-===//
 
 #ifndef MLC_TOOLS_COMMANDLINE_H
 #define MLC_TOOLS_COMMANDLINE_H

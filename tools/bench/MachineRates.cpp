@@ -1,4 +1,4 @@
-//===- MachineRates.cpp - What this machine's core can do -----------------===//
+//===- MachineRates.cpp - The rates of this machine's core ----------------===//
 
 #include "tools/bench/MachineRates.h"
 #include "runtime/ThreadPool.h"

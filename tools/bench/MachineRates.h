@@ -1,4 +1,4 @@
-//===- MachineRates.h - What this machine's core can do ---------*- C++ -*-===//
+//===- MachineRates.h - The rates of this machine's core --------*- C++ -*-===//
 //
 // Short loops, measured in thread CPU time (time slices of other programs do
 // not count); the best of several.

@@ -1,4 +1,4 @@
-//===- mlc-check.cpp - Do these proofs prove this? ------------------------===//
+//===- mlc-check.cpp - Checks proofs of rules -----------------------------===//
 //
 //   mlc-check pair.mlir proof              its two functions
 //   mlc-check before.mlir after.mlir proof  the first function of each

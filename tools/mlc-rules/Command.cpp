@@ -1,4 +1,4 @@
-//===- Command.cpp - What the subcommands of mlc-rules share --------------===//
+//===- Command.cpp - Shared parts of mlc-rules' subcommands ---------------===//
 
 #include "tools/mlc-rules/Command.h"
 #include "dialects/Interfaces/Attributes.h"

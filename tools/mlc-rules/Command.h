@@ -1,4 +1,4 @@
-//===- Command.h - What the subcommands of mlc-rules share ------*- C++ -*-===//
+//===- Command.h - Shared parts of mlc-rules' subcommands -------*- C++ -*-===//
 //
 // One file for each subcommand. A subcommand's options live in its file; its
 // `Command` is named in mlc-rules.cpp.

@@ -1,4 +1,4 @@
-//===- Calibration.h - What this machine does, measured ---------*- C++ -*-===//
+//===- Calibration.h - Measures the rates of this machine -------*- C++ -*-===//
 
 #ifndef MLC_TOOLS_MLC_CALIBRATION_H
 #define MLC_TOOLS_MLC_CALIBRATION_H

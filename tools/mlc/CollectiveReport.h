@@ -1,4 +1,4 @@
-//===- CollectiveReport.h - What mlc collective prints ----------*- C++ -*-===//
+//===- CollectiveReport.h - The output of mlc collective --------*- C++ -*-===//
 
 #ifndef MLC_TOOLS_MLC_COLLECTIVEREPORT_H
 #define MLC_TOOLS_MLC_COLLECTIVEREPORT_H

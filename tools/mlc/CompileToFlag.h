@@ -1,4 +1,4 @@
-//===- CompileToFlag.h - What a phase makes of a model ----------*- C++ -*-===//
+//===- CompileToFlag.h - Writes the result of a phase -----------*- C++ -*-===//
 
 #ifndef MLC_TOOLS_MLC_COMPILETOFLAG_H
 #define MLC_TOOLS_MLC_COMPILETOFLAG_H

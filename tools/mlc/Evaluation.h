@@ -1,4 +1,4 @@
-//===- Evaluation.h - Values by definition ----------------------*- C++ -*-===//
+//===- Evaluation.h - Values by the reference evaluator ---------*- C++ -*-===//
 
 #ifndef MLC_TOOLS_MLC_EVALUATION_H
 #define MLC_TOOLS_MLC_EVALUATION_H

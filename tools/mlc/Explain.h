@@ -1,4 +1,4 @@
-//===- Explain.h - What a search did to a model, for people -----*- C++ -*-===//
+//===- Explain.h - Explains the search on a model ---------------*- C++ -*-===//
 //
 //   auto explanation = Explanation::make(prepared, trail, rules, cost);
 //   explanation->print(os);      each step: rule, place, condition, gain; and

@@ -1,4 +1,4 @@
-//===- ExplainChoices.h - What a search did not do, and why -----*- C++ -*-===//
+//===- ExplainChoices.h - Steps that a search rejected ----------*- C++ -*-===//
 
 #ifndef MLC_TOOLS_MLC_EXPLAINCHOICES_H
 #define MLC_TOOLS_MLC_EXPLAINCHOICES_H

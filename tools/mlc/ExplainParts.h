@@ -1,4 +1,4 @@
-//===- ExplainParts.h - What to draw of a trail -----------------*- C++ -*-===//
+//===- ExplainParts.h - The parts of a trail to draw ------------*- C++ -*-===//
 
 #ifndef MLC_TOOLS_MLC_EXPLAINPARTS_H
 #define MLC_TOOLS_MLC_EXPLAINPARTS_H

@@ -1,4 +1,4 @@
-//===- MergedWeights.h - Weights that were several --------------*- C++ -*-===//
+//===- MergedWeights.h - Weights merged by an exporter ----------*- C++ -*-===//
 
 #ifndef MLC_TOOLS_MLC_MERGEDWEIGHTS_H
 #define MLC_TOOLS_MLC_MERGEDWEIGHTS_H

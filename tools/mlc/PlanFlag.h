@@ -1,4 +1,4 @@
-//===- PlanFlag.h - A plan from a file, or to be seen -----------*- C++ -*-===//
+//===- PlanFlag.h - --plan and --print-plan ---------------------*- C++ -*-===//
 
 #ifndef MLC_TOOLS_MLC_PLANFLAG_H
 #define MLC_TOOLS_MLC_PLANFLAG_H

@@ -1,4 +1,4 @@
-//===- Progress.h - What a long command is doing ----------------*- C++ -*-===//
+//===- Progress.h - Shows the progress of a long command --------*- C++ -*-===//
 
 #ifndef MLC_TOOLS_MLC_PROGRESS_H
 #define MLC_TOOLS_MLC_PROGRESS_H

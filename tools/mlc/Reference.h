@@ -1,4 +1,4 @@
-//===- Reference.h - What ONNX Runtime says ---------------------*- C++ -*-===//
+//===- Reference.h - Results of ONNX Runtime or the evaluator ---*- C++ -*-===//
 
 #ifndef MLC_TOOLS_MLC_REFERENCE_H
 #define MLC_TOOLS_MLC_REFERENCE_H

@@ -1,4 +1,4 @@
-//===- TemporaryFolder.h - A folder that goes away --------------*- C++ -*-===//
+//===- TemporaryFolder.h - A folder that is removed again -------*- C++ -*-===//
 
 #ifndef MLC_TOOLS_MLC_TEMPORARYFOLDER_H
 #define MLC_TOOLS_MLC_TEMPORARYFOLDER_H

@@ -1,4 +1,4 @@
-//===- TrainFlags.h - What mlc train is told of a training ------*- C++ -*-===//
+//===- TrainFlags.h - The flags of mlc train --------------------*- C++ -*-===//
 
 #ifndef MLC_TOOLS_MLC_TRAINFLAGS_H
 #define MLC_TOOLS_MLC_TRAINFLAGS_H

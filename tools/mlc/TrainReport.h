@@ -1,4 +1,4 @@
-//===- TrainReport.h - What mlc train prints --------------------*- C++ -*-===//
+//===- TrainReport.h - The output of mlc train ------------------*- C++ -*-===//
 
 #ifndef MLC_TOOLS_MLC_TRAINREPORT_H
 #define MLC_TOOLS_MLC_TRAINREPORT_H

@@ -1,4 +1,4 @@
-//===- TrainingFlags.h - What is trained, and for which loss ----*- C++ -*-===//
+//===- TrainingFlags.h - The loss and the trained weights -------*- C++ -*-===//
 
 #ifndef MLC_TOOLS_MLC_TRAININGFLAGS_H
 #define MLC_TOOLS_MLC_TRAININGFLAGS_H
