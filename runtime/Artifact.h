@@ -79,7 +79,7 @@ public:
   const std::vector<MeshAxis> &mesh() const { return all.mesh; }
   /// How it is trained, if it is.
   const std::optional<Training> &training() const { return all.training; }
-  // Of an entry:
+  // Per entry:
   const Program &program(size_t entry = 0) const { return all.entries[entry]; }
   const Epochs &epochs(size_t entry = 0) const { return entries[entry].epochs; }
   const std::vector<LiveRange> &lives(size_t entry = 0) const {

@@ -1,9 +1,10 @@
 //===- ArtifactFormat.h - The layout of an artifact file -------*- C++ -*-===//
 //
-//   0     Header, 1024 bytes; its fields up to `rebuild` keep their places in
-//         all versions, so that a foreign artifact can be told what it is
-//         header | manifest (JSON) | programs | code images | table of these |
-//         weights
+//   header | manifest (JSON) | programs | code images | table of these |
+//   weights
+//
+// The header has 1024 bytes. Its fields up to `rebuild` keep their places in
+// all versions, so that artifacts of other versions can be identified.
 //
 // Sections and images begin at multiples of 64 bytes, the weights at one of
 // 4096. The hash is BLAKE3 of everything after it. Serialize.cpp writes the

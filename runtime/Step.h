@@ -165,7 +165,7 @@ struct StartStep {
   static constexpr size_t numInputs = anyNumber, numOutputs = anyNumber;
 
   uint8_t collective = 0; ///< CollectiveKind
-  uint8_t reduction = 0;  ///< ReductionKind, where there is one
+  uint8_t reduction = 0;  ///< ReductionKind, if any
   std::string algorithm;  ///< for an all-reduce; empty: the engine's own
   uint32_t axis = 0;
   uint32_t ticket = 0; ///< counted from 0, in the order of the starts

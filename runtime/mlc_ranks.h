@@ -53,7 +53,7 @@ typedef struct mlc_ranks_options {
 MLC_API mlc_status mlc_ranks_open(const char *engine,
                                   const mlc_ranks_options *options,
                                   mlc_ranks **ranks);
-/** `count` ranks of this process, each for a thread of its own: ranks[0] to
+/** `count` ranks of this process, one per thread: ranks[0] to
  * ranks[count - 1]. For tests, and to try an artifact out. */
 MLC_API mlc_status mlc_ranks_open_threads(size_t count,
                                           const mlc_ranks_options *options,

@@ -158,7 +158,7 @@ void Execution::multiply(unsigned first, unsigned end) {
 } // namespace mlc::emulator
 
 //===----------------------------------------------------------------------===//
-// What kernels call
+// Functions that kernels call
 //===----------------------------------------------------------------------===//
 
 using namespace mlc::emulator;

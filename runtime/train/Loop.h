@@ -16,7 +16,7 @@ struct LoopOptions {
   std::string data, evaluation;
   /// All samples, of which a rank takes its shard; `heldOut` may be null.
   std::shared_ptr<const Samples> samples, heldOut;
-  /// Empty: none is kept.
+  /// The file of the checkpoint; empty: none is kept.
   std::string checkpoint;
   bool resume = false;
   LearningRate rate;
