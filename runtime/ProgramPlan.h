@@ -21,8 +21,7 @@
 namespace mlc::runtime {
 
 struct ArenaPlan {
-  std::vector<BufferId>
-      buffers; ///< the placed ones; `memory` is in their order
+  std::vector<BufferId> buffers; ///< placed; in the order of `memory`
   MemoryPlan memory;
 };
 

@@ -3,7 +3,7 @@
 // One address range holds everything that kernels may touch besides their
 // stacks: first the shared memory of the running block, then the allocations.
 // Two more ranges, at the same offsets, hold for each four bytes a byte of
-// marks, which of them exist and are written, and a record of the last accesses
+// marks (which of them exist and are written) and a record of the last accesses
 // (Shadow.h). Pages are mapped on first touch.
 //
 //===----------------------------------------------------------------------===//

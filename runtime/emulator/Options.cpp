@@ -63,8 +63,7 @@ struct Failures {
   std::mutex mutex;
   bool isSet = false;
   std::vector<Failure> list;
-  std::string
-      wrong; ///< what is wrong with the environment's text; empty if nothing is
+  std::string wrong; ///< the environment's error; empty if none
 
   /// Reads the environment unless failures were set.
   void read() {

@@ -123,8 +123,7 @@ Status ServedTraining::serve(Trainer &trainer, Loop &loop, int64_t staleness) {
   // With staleness a step is divided into one update per worker.
   const int64_t shares = staleness ? server->workers() : 1;
   int64_t updates = before * shares, skipped = trainer.scale().getSkipped();
-  std::map<int64_t, double>
-      losses; // of steps that some workers have not pushed yet
+  std::map<int64_t, double> losses; // of steps that not all pushed yet
   auto apply = [&](char *weights, const char *gradient,
                    const StaleServer::Push &push) -> Status {
     const int64_t step = before + push.clock;

@@ -338,8 +338,7 @@ void Launcher::forwardAll(bool all) {
     for (Stream *stream : {&processes[rank].output, &processes[rank].errors})
       if (stream->from >= 0) {
         forward(static_cast<int>(rank), *stream);
-        if (all &&
-            stream->from >= 0) { // held open by a process that left its group
+        if (all && stream->from >= 0) { // held by one that left its group
           std::string rest = std::move(stream->line);
           if (!rest.empty())
             writeAll(stream == &processes[rank].output ? STDOUT_FILENO
