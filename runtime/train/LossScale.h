@@ -1,7 +1,7 @@
 //===- LossScale.h - Loss scaling -------------------------------*- C++ -*-===//
 //
-// Float16 rounds gradients below 6e-8 to 0. Scaling the loss avoids that, up to
-// the scale at which a gradient is infinite. Micikevicius et al. 2018; the
+// Float16 rounds gradients below 6e-8 to 0. Scaling the loss avoids that, as
+// long as no scaled gradient is infinite. Micikevicius et al. 2018; the
 // constants are those of PyTorch's GradScaler.
 //
 //===----------------------------------------------------------------------===//

@@ -35,7 +35,7 @@ public:
   };
   /// Gradients to apply.
   struct Push {
-    int worker;      // its worker; -1: the sum of all workers'
+    int worker;      // -1: the sum of all workers' gradients
     int64_t clock;   // the push's number, per worker
     int64_t slowest; // pushes of the slowest worker, including this one
   };
