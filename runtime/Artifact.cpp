@@ -305,11 +305,11 @@ Status Artifact::noImage(const Device &device) const {
   text += "; ";
   if (device.usesHostMemory() && hasCudaImage()) {
     bool isForGpu = hasImage(ImageKind::Cubin) || hasImage(ImageKind::Ptx);
-    text += std::string("run it with --device=") +
+    text += std::string("run it with device ") +
             (isForGpu ? "cuda" : "emulator") + ", or ";
   }
-  return Status::error(
-      MLC_DEVICE, text + "compile it with --target=" + device.targetName());
+  return Status::error(MLC_DEVICE,
+                       text + "compile it for target " + device.targetName());
 }
 
 /// Loads on the first device with a suitable image, so that opening a file that

@@ -47,6 +47,9 @@ struct SamplePort {
   std::vector<std::string> texts; ///< of the dims
 };
 
+/// The most batches that a step averages over.
+constexpr int64_t mostBatchesOfAStep = int64_t(1) << 20;
+
 /// How an artifact with training entries (docs/Training.md) is trained.
 struct Training {
   /// Samples of a batch over all ranks; 0: the model leaves it open.

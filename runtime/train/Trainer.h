@@ -8,6 +8,7 @@
 #include "runtime/train/Group.h"
 #include "runtime/train/Program.h"
 #include "runtime/train/Samples.h"
+#include "runtime/train/StepSchedule.h"
 
 namespace mlc::runtime::train {
 
@@ -51,6 +52,8 @@ public:
   const Group &group() const { return options.group; }
   const TrainerOptions &getOptions() const { return options; }
   const TrainingProgram &getProgram() const { return program; }
+  /// The actions of a step.
+  const StepSchedule &schedule() const { return actions; }
   mlc_session *session() const { return first.session.get(); }
   /// The samples of a batch that this rank takes.
   SamplePart samplePart() const;
@@ -66,10 +69,10 @@ public:
   /// Runs the next step; `loss` is the mean loss of its batches before the
   /// update.
   Status run(BatchSource &source, double rate, double &loss);
-  /// The two halves of a step with separate entries. The first computes the
-  /// gradients of its batches, which states then hold, and their mean loss.
+  /// The two halves of a step with separate entries. The first runs the actions
+  /// that read batches; states then hold the gradients. Gives the mean loss.
   Status computeGradients(BatchSource &source, double &loss);
-  /// The second applies the gradients to the weights. `number` counts the
+  /// The second runs the others, which change the weights. `number` counts the
   /// updates, from 0; `scale` is the gradients' loss scale.
   Status applyGradients(double rate, int64_t number, double scale);
   /// The mean loss of the first `batches` batches, weighted by labels if there
@@ -116,6 +119,7 @@ private:
   Status getState(size_t index, HostTensor &value) const;
   Status runBatch(BatchSource &source, int64_t number, OpenEntry &entry,
                   double &loss);
+  Status runRest();
   Status updateScale();
   void setNumber(InputRole role, double value);
   void setScalars(double rate, int64_t number, double scale);
@@ -126,6 +130,7 @@ private:
 
   TrainerOptions options;
   TrainingProgram program;
+  StepSchedule actions;
   OpenEntry first, apply, evaluation;
   Inputs inputs;
   LossScale lossScale;
