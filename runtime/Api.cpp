@@ -9,7 +9,7 @@
 using namespace mlc::runtime;
 using namespace mlc::runtime::api;
 
-/// mlc_status is the list of exit codes less those that no run ends with.
+/// mlc_status lists the exit codes, except those that no run ends with.
 static constexpr bool operator==(mlc_status status, mlc::Exit code) {
   return static_cast<int>(status) == static_cast<int>(code);
 }
@@ -24,7 +24,7 @@ static_assert(MLC_OK == mlc::Exit::Done &&
 
 namespace {
 
-/// The program of a getter's artifact; that of NULL has nothing in it.
+/// The program of a getter's artifact; an empty one for NULL.
 const Program &programOf(const mlc_artifact *artifact) {
   static const Program none;
   return artifact ? artifact->impl->program(artifact->entry) : none;

@@ -1,6 +1,6 @@
-//===- ApiCall.h - What functions of the C ABI share ------------*- C++ -*-===//
+//===- ApiCall.h - Shared parts of the C ABI's functions --------*- C++ -*-===//
 //
-// Api.cpp has the functions of artifacts, ApiSession.cpp those of sessions.
+// Api.cpp defines the functions of artifacts, ApiSession.cpp those of sessions.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,29 +21,29 @@
 
 struct mlc_artifact {
   std::shared_ptr<const mlc::runtime::Artifact> impl;
-  /// What its inputs, outputs and steps are those of.
+  /// The entry whose inputs, outputs and steps it shows.
   size_t entry = 0;
 };
 
 /// One rank's end; runtime/transport/ApiRanks.cpp opens it.
 struct mlc_ranks {
   std::shared_ptr<mlc::runtime::Ranks> impl;
-  /// How many forks lie between the process that opened it and this one: its
-  /// thread does not follow them.
+  /// currentProcess() of the process that opened it; its thread does not
+  /// survive a fork.
   unsigned process;
 };
 
 namespace mlc::runtime::api {
 
-/// What the sessions that share states share besides.
+/// What sessions that share states have in common besides them.
 struct Common {
   std::shared_ptr<const Artifact> artifact;
   uint32_t flags;
   unsigned process;
-  /// Held by the thread that is inside of one of them.
+  /// Held by the thread that is inside one of these sessions.
   std::mutex turn;
   AsyncRun async;
-  /// Whose run that is.
+  /// The session of that run.
   const void *runner = nullptr;
 };
 
@@ -71,7 +71,7 @@ inline unsigned currentProcess() {
 }
 
 /// The calling thread's last message. A fixed array, so that reporting "out of
-/// memory" needs none.
+/// memory" needs no memory.
 inline thread_local char lastError[2048] = "";
 
 inline mlc_status report(mlc_status code, const char *message) {
@@ -82,7 +82,7 @@ inline mlc_status report(mlc_status code, const char *message) {
   return code;
 }
 
-/// Runs `fn`, which returns a Status; no exception passes.
+/// Runs `fn`, which returns a Status; lets no exception escape.
 template <typename Fn> mlc_status guarded(Fn fn) {
   try {
     Status status = fn();
@@ -106,7 +106,8 @@ inline mlc_status noSuch(const char *what, size_t index, size_t count) {
   });
 }
 
-/// A session's threads do not follow a fork.
+/// Whether a parent process made the session: its threads do not survive a
+/// fork.
 inline bool isOfParent(const mlc_session *session) {
   return session->common->process != currentProcess();
 }
@@ -121,7 +122,7 @@ inline mlc_status ofAnother() {
                            "or let them take turns");
 }
 
-/// Runs `fn` on a session's insides unless a run is under way there.
+/// Runs `fn` on the session's implementation unless a run is under way.
 template <typename Fn> mlc_status onSession(mlc_session *session, Fn fn) {
   if (isOfParent(session))
     return ofParent();
@@ -142,7 +143,7 @@ inline Status checkSpace(mlc_space space) {
                        std::to_string(int(space)) + " is no mlc_space");
 }
 
-/// What can be wrong with any tensor of the caller's.
+/// Checks what can be wrong with any tensor of the caller.
 inline Status checkTensor(const char *what, size_t index, mlc_dtype type,
                           size_t rank, mlc_space space) {
   if (unsigned(type) >= numDTypes || rank > MLC_MAX_RANK)

@@ -1,4 +1,4 @@
-//===- ApiOptions.cpp - What callers of the C ABI may ask for -------------===//
+//===- ApiOptions.cpp - Options of the C ABI's callers --------------------===//
 
 #include "runtime/ApiOptions.h"
 #include "runtime/Version.h"

@@ -1,4 +1,4 @@
-//===- ApiOptions.h - What callers of the C ABI may ask for -----*- C++ -*-===//
+//===- ApiOptions.h - Options of the C ABI's callers ------------*- C++ -*-===//
 
 #ifndef MLC_RUNTIME_APIOPTIONS_H
 #define MLC_RUNTIME_APIOPTIONS_H
@@ -17,18 +17,18 @@ constexpr uint32_t sessionFlags = MLC_SESSION_FLUSH_DENORMALS |
                                   MLC_SESSION_KEEP_BUFFERS |
                                   MLC_SESSION_PROFILE;
 
-/// Whether `flags` is a sum of `known` ones.
+/// An error if `flags` has bits that are not in `known`.
 Status checkFlags(uint32_t flags, uint32_t known);
 
-/// Whether a struct of options of `size` bytes, whose first field says so, may
-/// be read as the first `known` of them: it has `least`, and only zeros behind
-/// what is known. `macro` is what initializes one.
+/// Checks a struct of options whose first field gives its `size`. It must have
+/// at least `least` bytes, and only zeros after the first `known` ones. `macro`
+/// is the name of its initializer, for messages.
 Status checkOptions(const void *given, size_t size, size_t least, size_t known,
                     const char *macro);
 
-/// The caller's options, whose struct may be of an older or a newer header,
-/// over `options`, which have the default ones. Those of a header must have all
-/// up to `least`.
+/// Copies the caller's options, whose struct may be of an older or newer
+/// header, over the defaults in `options`. Every header's struct has at least
+/// `least` bytes.
 template <typename T>
 Status readOptions(const T *given, size_t least, const char *macro,
                    T &options) {

@@ -8,8 +8,8 @@
 
 namespace mlc::runtime {
 
-/// The C ABI's handle of ranks that a program has opened itself, for
-/// mlc_ranks_close. `ranks` must not be null.
+/// Makes the C ABI's handle of ranks that a program opened itself;
+/// mlc_ranks_close frees it. `ranks` must not be null.
 mlc_ranks *makeHandle(std::shared_ptr<Ranks> ranks);
 
 } // namespace mlc::runtime

@@ -67,10 +67,11 @@ mlc_status mlc_session_create(mlc_artifact *artifact,
 }
 
 void mlc_session_destroy(mlc_session *session) {
-  // Its threads cannot be joined, nor what they held be freed, after a fork.
+  // After a fork its threads cannot be joined, and their memory cannot be
+  // freed.
   if (!session || isOfParent(session))
     return;
-  // Outlives the session.
+  // Keeps the lock alive beyond the session.
   std::shared_ptr<Common> common = session->common;
   std::lock_guard<std::mutex> turn(common->turn);
   delete session;

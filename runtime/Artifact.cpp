@@ -14,8 +14,8 @@ namespace mlc::runtime {
 
 namespace {
 
-/// A zero-terminated text of the header, printable characters only: the header
-/// may be damaged.
+/// A zero-terminated text of the header, reduced to printable characters, since
+/// the header may be damaged.
 std::string headerText(const char *text, size_t size) {
   std::string result(text, strnlen(text, size));
   for (char &c : result)
@@ -72,7 +72,7 @@ Status checkHeader(const uint8_t *data, size_t size, ArtifactHeader &header) {
   return Status::success();
 }
 
-/// Where every expression, symbol and buffer becomes known.
+/// Finds the epochs in which expressions, symbols and buffers become known.
 Epochs makeEpochs(const Program &p) {
   Epochs e;
   e.ofSymbol.assign(p.symbols.size(), 0);
@@ -103,7 +103,7 @@ Artifact::PortText describe(const State &state) {
   return text;
 }
 
-/// As the C ABI has them.
+/// The splits as the C ABI shows them.
 template <typename T> Artifact::Splits splitsOf(const std::vector<T> &ports) {
   Artifact::Splits all;
   for (const T &port : ports) {
@@ -114,7 +114,7 @@ template <typename T> Artifact::Splits splitsOf(const std::vector<T> &ports) {
   return all;
 }
 
-/// The C ABI's pointers to the texts, which stay where they are.
+/// Sets the C ABI's pointers to the texts, which do not move later.
 void point(std::vector<Artifact::PortText> &texts) {
   for (Artifact::PortText &text : texts)
     for (const std::string &dim : text.texts)
@@ -143,7 +143,7 @@ Artifact::PortText describe(const Program &p, const Port &port) {
 // Reading
 //===----------------------------------------------------------------------===//
 
-/// With the artifact's name before the message.
+/// Prefixes the message with the artifact's name.
 Status Artifact::named(Status status) const {
   if (!status.ok() && !displayName.empty())
     status.message = displayName + ": " + status.message;
@@ -214,7 +214,7 @@ Status Artifact::create(Programs programs, const uint8_t *weights,
   return status;
 }
 
-/// The program and the table of the images.
+/// Reads the programs and the table of the images.
 Status Artifact::readTables(const ArtifactHeader &header, const uint8_t *data) {
   Status status =
       deserialize(data + header.program.offset, header.program.size, all);
@@ -254,7 +254,7 @@ Status Artifact::read(const uint8_t *data, size_t size, uint32_t flags) {
     return status;
   weightBytes = data + header.weights.offset;
   weightCount = header.weights.size;
-  // Constants are promised to be 64-byte aligned.
+  // Kernels rely on 64-byte aligned constants.
   if ((flags & MLC_OPEN_COPY_WEIGHTS) ||
       reinterpret_cast<uintptr_t>(weightBytes) % 64 != 0) {
     bool grown;
@@ -286,13 +286,14 @@ bool Artifact::hasImage(ImageKind kind) const {
                      [&](const CodeImage &i) { return i.kind == kind; });
 }
 
-/// Whether a device that is looked for only by name (CudaDevices.h) may run it.
+/// Whether a device that is only looked up by name (CudaDevices.h) may run it.
 bool Artifact::hasCudaImage() const {
   return hasImage(ImageKind::Cubin) || hasImage(ImageKind::Ptx) ||
          hasImage(ImageKind::Source);
 }
 
-/// No device of this process runs any image: says why, of each.
+/// The error if no device of this process runs any image, with the reason for
+/// each image.
 Status Artifact::noImage(const Device &device) const {
   std::string text = "has no code" + remedy;
   for (const CodeImage &image : codeImages)
@@ -311,9 +312,9 @@ Status Artifact::noImage(const Device &device) const {
       MLC_DEVICE, text + "compile it for target " + device.targetName());
 }
 
-/// On the first device that has an image, so that a file which cannot run here
-/// is refused when it is opened. Devices of CUDA are looked for when a session
-/// asks for one.
+/// Loads on the first device with a suitable image, so that opening a file that
+/// cannot run here fails. CUDA devices are looked up only when a session asks
+/// for one.
 Status Artifact::loadOnFirst() const {
   const std::vector<Device *> &all = devices();
   auto it = std::find_if(all.begin(), all.end(), [&](const Device *device) {
@@ -360,7 +361,7 @@ Status Artifact::loadCode(Device &device, LoadedProgram &loaded) const {
   const CodeImage *image = findImage(device);
   if (!image)
     return noImage(device);
-  // What the file's checksum has not covered; damaged code may do anything.
+  // The file's checksum was skipped, and damaged code may do anything.
   if ((openFlags & MLC_OPEN_SKIP_CHECKSUM) &&
       blake3(image->data, image->size) != image->hash)
     return Status::badFile("is damaged: the checksum of its code does not "
@@ -394,7 +395,7 @@ Status Artifact::loadWeights(Device &device, LoadedProgram &loaded) const {
   if (status.ok()) {
     QueuedWork work(*queue);
     status = queue->upload(loaded.copy.data(), weightBytes, weightCount);
-    // They are there for all queues from now on.
+    // From now on all queues see the weights.
     Status finished = work.finish();
     if (status.ok())
       status = std::move(finished);

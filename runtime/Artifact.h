@@ -1,7 +1,7 @@
 //===- Artifact.h - An opened artifact --------------------------*- C++ -*-===//
 //
-// Its programs with their weights and code images, ready for sessions. Shared
-// by them; what changes after creation is only that more devices hold it.
+// Its programs with their weights and code images, shared by sessions. After
+// creation it only changes by being loaded on more devices.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,26 +20,26 @@
 
 namespace mlc::runtime {
 
-/// How the program's steps hang on values that earlier steps compute. Epoch 0
+/// How the program's steps depend on values that earlier steps compute. Epoch 0
 /// begins with the inputs' dims; each BindSymbol step ends an epoch.
 struct Epochs {
-  std::vector<uint32_t> ofExpr;    ///< in which each expression is known
-  std::vector<uint32_t> ofSymbol;  ///< in which each symbol is known
-  std::vector<uint32_t> ofBuffer;  ///< in which an arena buffer is placed
+  std::vector<uint32_t> ofExpr;    ///< epoch in which each expression is known
+  std::vector<uint32_t> ofSymbol;  ///< epoch in which each symbol is known
+  std::vector<uint32_t> ofBuffer;  ///< epoch in which an arena buffer is placed
   std::vector<uint32_t> firstStep; ///< of each epoch, and the number of steps
   uint32_t count() const { return firstStep.size() - 1; }
 };
 
-/// What depends on parameters (and constants) alone: it is computed by a
-/// session's first run, and again when a parameter has been set.
+/// The steps that depend on parameters and constants alone. A session's first
+/// run computes them, and the next run after a parameter is set.
 struct Setup {
   std::vector<uint8_t> isStep;   ///< for each step
   std::vector<uint8_t> isBuffer; ///< arena buffers that such steps write
 };
 Setup findSetup(const Program &program);
 
-/// Which states a program reads before it has written them, and which it
-/// writes; by the state.
+/// Which states a program reads before it writes them, and which it writes;
+/// indexed by state.
 struct StateUse {
   std::vector<uint8_t> reads, writes;
   bool hasWrites = false;
@@ -51,25 +51,25 @@ struct LoadedProgram {
   std::unique_ptr<LoadedCode> code;
   /// For each entry, one per Program::kernels.
   std::vector<std::vector<KernelHandle>> kernels;
-  DeviceMemory copy;          ///< of the weights, if they were copied
+  DeviceMemory copy;          ///< of the weights, if they are copied
   uint8_t *weights = nullptr; ///< on the device
 };
 
 class Artifact {
 public:
-  /// Opens a file or memory; `flags` is a sum of MLC_OPEN_*.
+  /// Open a file or memory; `flags` is a sum of MLC_OPEN_*.
   static Status open(const char *path, uint32_t flags,
                      std::shared_ptr<const Artifact> &artifact);
   static Status openMemory(const void *data, size_t size, uint32_t flags,
                            std::shared_ptr<const Artifact> &artifact);
-  /// Makes one of parts in memory, for tests and for code compiled in this
-  /// process. `weights` stay the caller's and must be 64-byte aligned;
-  /// `kernels` are the program's, in its order.
+  /// Makes an artifact from parts in memory, for tests and for code compiled in
+  /// this process. The caller keeps `weights`, 64-byte aligned; `kernels` are
+  /// in the program's order.
   static Status create(Program program, const uint8_t *weights,
                        uint64_t weightsSize, std::vector<mlc_kernel> kernels,
                        std::shared_ptr<const Artifact> &artifact);
-  /// The same with several entries; `kernels` are those of the first, then
-  /// those of the next.
+  /// The same with several entries; `kernels` has those of the first entry,
+  /// then those of the next.
   static Status create(Programs programs, const uint8_t *weights,
                        uint64_t weightsSize, std::vector<mlc_kernel> kernels,
                        std::shared_ptr<const Artifact> &artifact);
@@ -79,7 +79,7 @@ public:
   const std::vector<MeshAxis> &mesh() const { return all.mesh; }
   /// How it is trained, if it is.
   const std::optional<Training> &training() const { return all.training; }
-  // Of an entry:
+  // Per entry:
   const Program &program(size_t entry = 0) const { return all.entries[entry]; }
   const Epochs &epochs(size_t entry = 0) const { return entries[entry].epochs; }
   const std::vector<LiveRange> &lives(size_t entry = 0) const {
@@ -96,10 +96,10 @@ public:
   /// In the order of preference.
   const std::vector<CodeImage> &images() const { return codeImages; }
   const std::string &manifest() const { return manifestText; }
-  /// The artifact on `device`: the first call for a device loads the code and
-  /// brings the weights there. `loaded` lives as long as the artifact.
-  /// MLC_DEVICE if no image fits the device, MLC_USAGE if the artifact was
-  /// opened with MLC_OPEN_INSPECT.
+  /// Gives the artifact on `device`; the first call for a device loads the code
+  /// and copies the weights there if need be. `loaded` lives as long as the
+  /// artifact. MLC_DEVICE if no image fits the device, MLC_USAGE if the
+  /// artifact was opened with MLC_OPEN_INSPECT.
   Status load(Device &device, const LoadedProgram *&loaded) const;
 
   /// A port as the C ABI shows it.
@@ -118,7 +118,7 @@ public:
     return entries[entry].parameterTexts[i];
   }
   const PortText &stateText(size_t i) const { return stateTexts[i]; }
-  /// By the port.
+  /// Indexed by port.
   using Splits = std::vector<std::vector<mlc_split>>;
   const Splits &inputSplits(size_t entry = 0) const {
     return entries[entry].inputSplits;
@@ -135,7 +135,7 @@ public:
   }
 
 private:
-  /// What is made of an entry's program when the artifact is opened.
+  /// What opening the artifact derives from an entry's program.
   struct Entry {
     Epochs epochs;
     std::vector<LiveRange> lives;
@@ -174,9 +174,9 @@ private:
   const uint8_t *weightBytes = nullptr;
   uint64_t weightCount = 0;
   std::vector<CodeImage> codeImages;
-  std::vector<NamedFunction> functions; ///< of an image of kind Functions
-  std::vector<std::string> kernelNames; ///< theirs
-  /// What to call it in messages, and how to make it again.
+  std::vector<NamedFunction> functions; ///< for an image of kind Functions
+  std::vector<std::string> kernelNames; ///< the names of `functions`
+  /// Its name in messages, and how to make it again.
   std::string displayName, remedy;
   uint32_t openFlags = 0;
   mutable std::mutex loading;

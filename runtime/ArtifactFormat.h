@@ -1,14 +1,14 @@
 //===- ArtifactFormat.h - The layout of an artifact file -------*- C++ -*-===//
 //
-//   0     Header, 1024 bytes; its fields up to `rebuild` keep their places in
-//         all versions, so that a foreign artifact can be told what it is
-//         header | manifest (JSON) | programs | code images | table of these |
-//         weights
+//   header | manifest (JSON) | programs | code images | table of these |
+//   weights
+//
+// The header has 1024 bytes. Its fields up to `rebuild` keep their places in
+// all versions, so that artifacts of other versions can be identified.
 //
 // Sections and images begin at multiples of 64 bytes, the weights at one of
-// 4096. The hash is BLAKE3 of everything behind it. The programs, with their
-// states, and the table are written by Serialize.cpp; the table says where each
-// image is.
+// 4096. The hash is BLAKE3 of everything after it. Serialize.cpp writes the
+// programs, with their states, and the table, which says where each image is.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,11 +20,11 @@
 
 namespace mlc::runtime {
 
-/// Raised with every change of the file, the program, a library kernel or the
+/// Raised with every change to the file, the program, a library kernel or the
 /// kernel ABI that an older runtime would misread.
 constexpr uint32_t artifactFormat = 6;
 
-/// The last four bytes are damaged by transfers that mistake it for text.
+/// Transfers that take the file for text damage the last four bytes.
 constexpr char artifactMagic[8] = {'M', 'L', 'C', 'A', '\r', '\n', 26, '\n'};
 
 constexpr uint64_t sectionAlignment = 64;

@@ -22,7 +22,7 @@ AsyncRun::~AsyncRun() {
 
 void AsyncRun::start(Session &toRun) {
   if (!thread.joinable()) {
-    // Signals are the user's: they go to the user's threads.
+    // Block signals here: they belong to the user's threads.
     sigset_t all, old;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old);

@@ -14,8 +14,8 @@ namespace mlc::runtime {
 
 class Session;
 
-/// Runs a session on a thread that it starts with the first run and keeps. Used
-/// by one thread at a time, except isRunning().
+/// Runs a session on a thread, which it starts with the first run and keeps.
+/// One thread at a time uses it, except for isRunning().
 class AsyncRun {
 public:
   AsyncRun() = default;
@@ -24,10 +24,10 @@ public:
 
   /// Begins a run; none may be under way. May throw std::system_error.
   void start(Session &session);
-  /// What the run that was started last did; success if there is none that has
-  /// not been waited for.
+  /// Waits for the pending run and returns its status; success if none is
+  /// pending.
   Status wait();
-  /// Whether a run was started that has not been waited for.
+  /// Whether a run was started and not yet waited for.
   bool isPending() const { return pending; }
   /// Whether wait() would wait.
   bool isRunning() const { return running.load(std::memory_order_acquire); }

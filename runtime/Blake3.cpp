@@ -80,8 +80,8 @@ MLC_INLINE uint32_t load32(const uint8_t *p) {
   return word;
 }
 
-/// Hashes `lanes` whole chunks that lie one behind the other, none of them the
-/// root; lane i's chaining value goes to out[i].
+/// Hashes `lanes` consecutive whole chunks, none of them the root; lane i's
+/// chaining value goes to out[i].
 template <typename V, unsigned lanes>
 MLC_INLINE void hashChunks(const uint8_t *data, uint64_t counter,
                            std::array<uint32_t, 8> *out) {
@@ -95,7 +95,7 @@ MLC_INLINE void hashChunks(const uint8_t *data, uint64_t counter,
   }
   for (unsigned block = 0; block < 16; ++block) {
     V m[16];
-    // The transposition: word i of each lane's block.
+    // Transpose: word i of each lane's block.
     for (unsigned i = 0; i < 16; ++i)
       for (unsigned lane = 0; lane < lanes; ++lane)
         m[i][lane] = load32(data + lane * 1024 + block * 64 + i * 4);

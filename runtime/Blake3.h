@@ -23,7 +23,7 @@ using Digest = std::array<uint8_t, 32>;
 /// Hashes a stream given in pieces of any size.
 class Blake3 {
 public:
-  /// Uses vectors of at most `maxLanes` chunks, and what the CPU has.
+  /// Hashes at most `maxLanes` chunks at once, as far as the CPU can.
   explicit Blake3(unsigned maxLanes = 16);
   void update(const void *data, size_t size);
   /// The digest of all bytes so far; may be called at any time.
@@ -43,7 +43,7 @@ private:
   unsigned depth = 0;
   uint64_t chunks = 0; ///< whole chunks in `stack`
   /// The chunk under way; never empty once there was input, since the last
-  /// chunk is treated differently and only finish() knows which is last.
+  /// chunk is hashed differently and only finish() knows which is last.
   std::array<uint8_t, chunkSize> pending;
   size_t pendingSize = 0;
 };

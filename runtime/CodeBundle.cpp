@@ -24,7 +24,7 @@ uint64_t get(const uint8_t *from) {
   return value;
 }
 
-/// The first place for an entry's bytes behind `end`.
+/// The first aligned place for an entry's bytes after `end`.
 uint64_t roundUp(uint64_t end) {
   return (end + alignment - 1) / alignment * alignment;
 }
@@ -82,7 +82,7 @@ Status readBundle(const void *data, size_t size,
         std::memchr(bytes + nameAt, 0, nameSize))
       return damaged("kernel " + std::to_string(i) + " has no name");
     std::string name(reinterpret_cast<const char *>(bytes + nameAt), nameSize);
-    // The 0 behind belongs to it.
+    // The terminating 0 is required.
     if (at % alignment != 0 || !isInside(at, length, size) ||
         length == size - at || bytes[at + length] != 0)
       return damaged("the bytes of kernel " + name + " lie outside of it");

@@ -5,11 +5,11 @@
 //
 //   8 bytes   "mlcbundl"
 //   u64       the number of entries
-//   4 x u64   for each: offset and size of its name, of its bytes, from the
-//             bundle's begin on
+//   4 x u64   for each: offset and size of its name and of its bytes; offsets
+//             are from the begin of the bundle
 //   the names, one after the other
-//   the bytes of each at a multiple of 16, followed by a 0 at least, so that
-//   texts are C strings where they stand
+//   the bytes of each at a multiple of 16, followed by at least one 0, so that
+//   texts are C strings in place
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,11 +31,12 @@ struct BundleEntry {
   size_t size = 0;
 };
 
-/// The bundle of pairs of names, which differ and are not empty, and bytes.
+/// Writes a bundle of pairs of name and bytes. Names are distinct and not
+/// empty.
 std::string
 writeBundle(const std::vector<std::pair<std::string, std::string>> &entries);
 
-/// Reads any bytes. The entries point into `data`.
+/// Reads a bundle; any bytes are safe. The entries point into `data`.
 Status readBundle(const void *data, size_t size,
                   std::vector<BundleEntry> &entries);
 

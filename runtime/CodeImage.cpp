@@ -23,7 +23,7 @@ const char *name(ImageKind kind) {
 Status validate(const std::vector<CodeImage> &images, uint64_t headerSize,
                 uint64_t fileSize, uint64_t alignment) {
   for (const CodeImage &image : images) {
-    // Addresses of this process mean nothing in a file.
+    // Functions are addresses in this process and never in a file.
     if (image.kind == ImageKind::Functions)
       return Status::badFile("a code image has no kind");
     if (image.offset % alignment != 0 || image.offset < headerSize ||

@@ -1,8 +1,8 @@
-//===- Collective.h - What is known of each collective ----------*- C++ -*-===//
+//===- Collective.h - Properties of each collective -------------*- C++ -*-===//
 //
 // The rows of Collectives.def: the dialect's operators, steps of programs,
-// programs of sends and the engines' interface follow them. A header alone,
-// since engines are loaded by themselves.
+// programs of sends and the engines' interface follow them. Header-only, since
+// engines are separate shared objects.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,7 +17,7 @@
 
 namespace mlc::runtime {
 
-/// What a collective makes of the tensors of a group's ranks.
+/// What a collective does with the tensors of a group's ranks.
 enum class CollectiveKind : uint8_t {
 #define MLC_COLLECTIVE(ID, NAME, ENGINE, NUMBER, MESSAGE, INPUT, OUTPUT,       \
                        TRAITS)                                                 \
@@ -32,7 +32,7 @@ inline constexpr const char *collectiveNames[] = {
 };
 inline constexpr uint8_t numCollectives = std::size(collectiveNames);
 
-/// How elements of several ranks become one.
+/// How the elements of several ranks are reduced to one.
 enum class ReductionKind : uint8_t {
 #define MLC_REDUCTION(ID, NAME, ENGINE) ID,
 #include "runtime/Collectives.def"
@@ -46,14 +46,14 @@ inline constexpr uint8_t numReductions = std::size(reductionNames);
 /// The columns of a row.
 namespace rows {
 
-/// The arguments of a message, and how many they are.
+/// The arguments of a message; the value is their number.
 enum Message : uint8_t { Elements = 1, Units, Blocks };
 enum Share : uint8_t { Whole, Part, Split, Joined };
 enum Trait : uint8_t { OfEngines = 1, InPlace = 2, Reduces = 4, Consumes = 8 };
 
 struct Row {
   const char *name;
-  const char *number; ///< empty: it has none
+  const char *number; ///< empty: none
   Message message;
   Share input, output;
   uint8_t traits;
@@ -76,12 +76,12 @@ inline constexpr Row all[] = {
 
 } // namespace rows
 
-/// Precondition: there is such a kind.
+/// Precondition: `kind` is valid.
 constexpr const rows::Row &rowOf(CollectiveKind kind) {
   return rows::all[static_cast<size_t>(kind)];
 }
 
-/// "all_gather"; nothing where there is none of that name.
+/// The collective with that name ("all_gather"), if there is one.
 inline std::optional<CollectiveKind> collectiveNamed(std::string_view name) {
   for (uint8_t i = 0; i < numCollectives; ++i)
     if (name == collectiveNames[i])

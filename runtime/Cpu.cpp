@@ -16,7 +16,7 @@ namespace mlc::runtime {
 namespace {
 
 enum Register : uint8_t { EAX, EBX, ECX, EDX };
-/// What the operating system must save for a feature (bits of XCR0).
+/// The register state that the operating system must save (bits of XCR0).
 enum State : uint8_t { Plain = 0, Ymm = 6, Zmm = 0xe6 };
 constexpr uint64_t amxState = 0x60000;
 
@@ -28,7 +28,7 @@ struct Feature {
   State state;
 };
 
-// Intel's and AMD's manuals, instruction CPUID.
+// From Intel's and AMD's manuals, instruction CPUID.
 constexpr Feature features[] = {
     {"sse3", 1, 0, ECX, 0, Plain},
     {"pclmul", 1, 0, ECX, 1, Plain},

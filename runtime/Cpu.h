@@ -10,10 +10,10 @@ namespace mlc::runtime {
 
 /// Whether this CPU and its operating system have `feature`, an LLVM feature
 /// name ("avx2", "avx512bw", "amx-tile") or a level ("x86-64-v3"). False for
-/// names that are not known.
+/// unknown names.
 bool cpuHas(const std::string &feature);
 
-/// Those of `features` that are missing here.
+/// The subset of `features` that this CPU lacks.
 std::vector<std::string>
 missingFeatures(const std::vector<std::string> &features);
 

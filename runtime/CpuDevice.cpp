@@ -41,9 +41,8 @@ private:
   Status write(const CodeImage &image);
 
   void *library = nullptr;
-  /// Open for as long as the code is loaded: dlopen knows libraries by their
-  /// names, and the next image must not get this one's code under the same
-  /// number.
+  /// Open while the code is loaded: dlopen identifies libraries by name, so the
+  /// next image must not reuse this one's descriptor number.
   int file = -1;
 };
 
@@ -82,7 +81,7 @@ Status SharedObject::load(const CodeImage &image) {
     return Status::success();
   const char *text = dlerror();
   std::string reason = text ? text : "unknown reason";
-  // What the machine lacks is no fault of the file; there is only a text.
+  // A lack of resources does not mean a bad file; dlerror gives only text.
   for (int lack : {EMFILE, ENFILE, ENOMEM})
     if (reason.find(std::strerror(lack)) != std::string::npos)
       return Status::error(MLC_RESOURCES,
@@ -184,7 +183,7 @@ private:
 
   ThreadPool pool;
   bool flushDenormals;
-  /// That of the thread which runs, between begin() and finish().
+  /// For the thread that runs, between begin() and finish().
   std::optional<FloatEnvironment> environment;
   std::vector<std::chrono::steady_clock::time_point> stamps;
 };
@@ -244,7 +243,7 @@ public:
 } // namespace
 
 Device &cpuDevice() {
-  // Never destroyed: whoever still holds its memory may end after us.
+  // Never destroyed, since owners of its memory may outlive static objects.
   static CpuDevice *device = new CpuDevice;
   return *device;
 }

@@ -1,7 +1,7 @@
 //===- CpuDevice.h - This machine's processor as a device -------*- C++ -*-===//
 //
-// Its memory is the host's, its images ELF shared objects, and a launch's tasks
-// run on a pool of threads that each session has.
+// Its memory is the host's, its images are ELF shared objects, and a launch's
+// tasks run on the session's own thread pool.
 //
 //===----------------------------------------------------------------------===//
 

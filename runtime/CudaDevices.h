@@ -1,7 +1,7 @@
 //===- CudaDevices.h - GPUs and their emulator by name ----------*- C++ -*-===//
 //
-// Devices that are looked for when somebody asks for one by name: until then
-// the process does not load CUDA's driver. runtime/cuda defines the functions.
+// Devices that are looked up when one is asked for by name, so that the process
+// does not load CUDA's driver before. runtime/cuda defines the functions.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,8 +17,8 @@ class Device;
 /// Whether `name` is "cuda", "cuda:N" or "emulator".
 bool isCudaName(const char *name);
 
-/// The device with such a name, the same for every call; "cuda" is "cuda:0".
-/// MLC_DEVICE where this machine has none.
+/// Finds the device with such a name, the same in every call; "cuda" is
+/// "cuda:0". MLC_DEVICE if this machine has none.
 Status findCudaDevice(const char *name, Device *&device);
 
 } // namespace mlc::runtime

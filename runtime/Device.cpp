@@ -1,4 +1,4 @@
-//===- Device.cpp - What runs programs ------------------------------------===//
+//===- Device.cpp - Device memory and the list of devices -----------------===//
 
 #include "runtime/Device.h"
 #include "runtime/CpuDevice.h"
@@ -50,7 +50,7 @@ Status DeviceMemory::reserve(Device &device, uint64_t bytes, bool &grown) {
   grown = false;
   if (base && bytes <= size)
     return Status::success();
-  // First, so that both need not be there at one time.
+  // Free first, so that both blocks need not exist at the same time.
   release();
   owner = &device;
   void *memory = nullptr;

@@ -1,13 +1,13 @@
-//===- Device.h - What runs programs ----------------------------*- C++ -*-===//
+//===- Device.h - The interface to devices ----------------------*- C++ -*-===//
 //
 // The seam between sessions and machines (seam 4 of docs/Architecture.md). A
-// session knows memory, copies, code and launches by these classes alone; what
-// it keeps itself are symbols, plans and epochs.
+// session uses memory, copies, code and launches through these classes alone;
+// it handles symbols, plans and epochs itself.
 //
 // A Device is a machine's memory and code, shared by all sessions. A Queue is
-// one session's place there: what is handed to it is done in order, maybe after
-// the function has returned. Addresses on a device are `void *` that only the
-// device may follow, unless its memory is the host's.
+// one session's work on it, done in order, possibly after the function has
+// returned. Addresses on a device are `void *` that only the device may follow,
+// unless its memory is the host's.
 //
 // A new device derives from Device, Queue and LoadedCode and is added to the
 // list in Device.cpp; CpuDevice.cpp is one, runtime/cuda another,
@@ -25,10 +25,10 @@
 
 namespace mlc::runtime {
 
-/// A kernel of loaded code; what it points at is the device's matter.
+/// A kernel of loaded code; only the device knows what it points to.
 using KernelHandle = void *;
 
-/// A code image on a device, unloaded at its end.
+/// A code image on a device; the destructor unloads it.
 class LoadedCode {
 public:
   virtual ~LoadedCode();
@@ -43,17 +43,17 @@ struct Scratch {
   uint64_t stride = 0;
 };
 
-/// For Launch::work: nobody knows.
+/// For Launch::work.
 constexpr int64_t unknownWork = INT64_MAX;
 
 /// Tasks [0, grid) of a kernel. The arrays are the host's and are read before
 /// Queue::launch returns.
 ///
-/// With a `block`, it is that many threads which share a task and `shared`
-/// bytes of fast memory, and scratch memory is a block's. Devices that know no
-/// blocks (cpu) do not look at the two: one thread does a task.
+/// With a `block`, that many threads share a task and `shared` bytes of fast
+/// memory, and scratch memory is per block. Devices without blocks (cpu) ignore
+/// both fields: one thread does a task.
 ///
-/// With `joint` memory, which all blocks share, there is no scratch memory.
+/// A launch with `joint` memory, which all blocks share, has no scratch memory.
 struct Launch {
   KernelHandle kernel = nullptr;
   /// Addresses on the device: inputs, then outputs.
@@ -67,7 +67,7 @@ struct Launch {
   int64_t work = unknownWork;
   Scratch scratch;
   void *joint = nullptr;
-  /// What the launch is of, for messages; may be null.
+  /// The step of the launch, for messages; may be null.
   const Step *step = nullptr;
 };
 
@@ -88,11 +88,11 @@ public:
   virtual ~Recording();
 };
 
-/// A moment in a queue's work that others wait for, and the other way round.
+/// A point in a queue's work that other queues can wait for.
 class Event {
 public:
   virtual ~Event();
-  /// The device's own handle: of CUDA a CUevent.
+  /// The device's own handle; for CUDA a CUevent.
   virtual void *handle() const = 0;
 };
 
@@ -104,53 +104,51 @@ public:
   Queue(const Queue &) = delete;
   Queue &operator=(const Queue &) = delete;
 
-  /// How many tasks may run at one time, each with scratch memory of its own.
+  /// How many tasks may run at a time, each with its own scratch memory.
   virtual unsigned workers() const = 0;
 
-  /// Around the steps of a run, on one thread. finish() waits for all that the
-  /// queue holds and returns what failed there; it also comes after an error.
+  /// Enclose the steps of a run, on one thread. finish() waits for all queued
+  /// work and returns its failure; it must be called after an error too.
   virtual void begin() = 0;
   virtual Status finish() = 0;
-  /// As finish(), but may return while the queue still works. What fails later
-  /// is told by the next finish() or download().
+  /// As finish(), but may return while the queue still works. The next finish()
+  /// or download() reports later failures.
   virtual Status flush() { return finish(); }
 
-  /// The device's own handle of what it does in order; null if it has none.
+  /// The device's own stream handle; null if it has none.
   virtual void *stream() const { return nullptr; }
 
-  /// Order among what is done beside each other on the device, without a wait
-  /// of the host. Of queues that have events: record() marks the moment when
-  /// all that was handed over so far is done; what is handed over behind
-  /// waitFor() begins when the event, which somebody has recorded, has
-  /// happened.
+  /// Events order concurrent work on the device without a wait of the host.
+  /// record() marks the point when all work queued so far is done. Work queued
+  /// after waitFor() begins after the event, which must have been recorded.
   virtual bool hasEvents() const { return false; }
   virtual Status makeEvent(std::unique_ptr<Event> &event);
   virtual Status record(Event &event);
   virtual Status waitFor(Event &event);
 
-  /// Copies of `bytes` that do not overlap: from the host, to the host, on the
-  /// device. The host's memory may change, and holds its copy, when the
-  /// function returns. upload() and download() are allowed outside of a run
-  /// too.
+  /// Copy `bytes` that do not overlap: from the host, to the host, on the
+  /// device. When the function returns, the host's source may change and its
+  /// destination is filled. upload() and download() are allowed outside of a
+  /// run too.
   virtual Status upload(void *to, const void *hostFrom, uint64_t bytes) = 0;
   virtual Status download(void *hostTo, const void *from, uint64_t bytes) = 0;
   virtual Status copy(void *to, const void *from, uint64_t bytes) = 0;
-  /// As download(), in a run, but the host's memory holds the copy when
-  /// finish() has returned success, and not before.
+  /// As download(), in a run, but the host's memory holds the copy only after
+  /// finish() has returned success.
   virtual Status downloadLater(void *hostTo, const void *from, uint64_t bytes) {
     return download(hostTo, from, bytes);
   }
 
-  /// What fails in a launch is told by the next function that returns a Status,
-  /// finish() at the latest.
+  /// The next function that returns a Status reports a failed launch, finish()
+  /// at the latest.
   virtual void launch(const Launch &launch) = 0;
   virtual void launch(const LibraryLaunch &launch) = 0;
 
-  /// Recording: between beginRecording() and endRecording() launches are noted,
-  /// not done; replay() does them, as often as it is called. Nothing else is
-  /// handed over in between. endRecording() leaves `recording` empty where
-  /// something failed; replay() tells of failures as launch() does. A queue
-  /// that cannot record says so, as it does by default.
+  /// Recording: between beginRecording() and endRecording() launches are
+  /// recorded and not run; each replay() runs them. Nothing else may be queued
+  /// in between. endRecording() leaves `recording` empty after a failure;
+  /// replay() reports failures as launch() does. By default a queue cannot
+  /// record.
   virtual bool canRecord() const { return false; }
   virtual void beginRecording() {}
   virtual void endRecording(std::unique_ptr<Recording> &recording) {}
@@ -158,7 +156,7 @@ public:
 
   /// Makes room for the stamps [0, count).
   virtual Status reserveStamps(size_t count) = 0;
-  /// Takes the time when everything queued so far is done.
+  /// Takes the time at which everything queued so far is done.
   virtual void stamp(size_t index) = 0;
   /// Nanoseconds between two stamps of a run that is finished.
   virtual Status elapsed(size_t from, size_t to, uint64_t &ns) const = 0;
@@ -166,7 +164,7 @@ public:
   Device &device;
 };
 
-/// Between Queue::begin() and finish(), which must come whatever happens.
+/// Calls Queue::begin() and finish(), which must follow in any case.
 class QueuedWork {
 public:
   explicit QueuedWork(Queue &queue) : queue(queue) { queue.begin(); }
@@ -189,43 +187,44 @@ private:
 };
 
 struct QueueOptions {
-  /// Threads of the host that work, the caller's among them; for devices that
-  /// compute with them.
+  /// Host threads that compute, including the caller's; for devices that use
+  /// them.
   unsigned threads = 1;
   /// Treat denormals as zero.
   bool flushDenormals = false;
-  /// What Queue::stream() shall be, the caller's; null: one of the queue's own.
+  /// The caller's stream to be used as Queue::stream(); null: the queue makes
+  /// one.
   void *stream = nullptr;
 };
 
-/// Its functions may run on several threads at a time.
+/// Its functions are thread-safe.
 class Device {
 public:
   virtual ~Device();
 
-  /// As the C ABI gives it: "cpu", "cuda:0".
+  /// The C ABI's name: "cpu", "cuda:0".
   virtual const char *name() const = 0;
-  /// Which of the driver's GPUs it is, whose memory CUDA's other libraries work
-  /// on too; -1: none.
+  /// The driver's index of the GPU, so that other CUDA libraries can use its
+  /// memory; -1: none.
   virtual int gpu() const { return -1; }
-  /// Whether the host's memory is the device's: host pointers are addresses,
-  /// and the other way round.
+  /// Whether host memory is device memory: host pointers are device addresses
+  /// and vice versa.
   virtual bool usesHostMemory() const = 0;
 
-  /// Memory of at least `bytes` (also of none) at a multiple of 64. Sets
-  /// `capacity` to what is really there. MLC_RESOURCES where there is none.
+  /// Allocates at least `bytes` (may be 0), aligned to 64. Sets `capacity` to
+  /// the real size. MLC_RESOURCES if memory is short.
   virtual Status allocate(uint64_t bytes, void *&memory,
                           uint64_t &capacity) = 0;
-  /// Gives back what allocate() gave; no queue may still work on it.
+  /// Frees memory of allocate(); no queue may still use it.
   virtual void free(void *memory, uint64_t capacity) = 0;
 
-  /// Why the device cannot run `image`, for a sentence that begins with what
-  /// the image was compiled for ("this CPU (x86-64-v2) lacks avx2"); "" if it
-  /// can.
+  /// Why the device cannot run `image`; "" if it can. It ends a sentence that
+  /// begins with the image's target ("this CPU (x86-64-v2) lacks avx2").
   virtual std::string reasonAgainst(const CodeImage &image) const = 0;
-  /// What to compile for, for --target=... of a remedy.
+  /// The target to compile for, for the --target=... of a remedy.
   virtual std::string targetName() const = 0;
-  /// Loads an image that there is no reason against, with its bytes at hand.
+  /// Loads an image whose reasonAgainst() is empty and whose bytes are in
+  /// memory.
   virtual Status load(const CodeImage &image,
                       std::unique_ptr<LoadedCode> &code) = 0;
 
@@ -242,7 +241,8 @@ public:
   DeviceMemory &operator=(DeviceMemory &&other) noexcept;
 
   /// Makes room for `bytes` at least; the contents are lost if the block must
-  /// grow. `grown` tells whether it did. A block stays on its first device.
+  /// grow. `grown` tells whether it did. A block stays on the device of its
+  /// first call.
   Status reserve(Device &device, uint64_t bytes, bool &grown);
   uint8_t *data() const { return base; }
   uint64_t capacity() const { return size; }
@@ -255,16 +255,16 @@ private:
   uint64_t size = 0;
 };
 
-/// The devices that this process has from its begin; the first is the default.
+/// The devices that this process has from the start; the first is the default.
 const std::vector<Device *> &devices();
 
-/// Adds a device that stays until the process ends. For libraries that bring
-/// one, before anything else of the runtime is used.
+/// Adds a device, which must live until the process ends. Libraries with a
+/// device call it before any other use of the runtime.
 void addDevice(Device &device);
 
-/// The device called `name` (null: the first), also one that is looked for when
-/// it is asked for (CudaDevices.h). MLC_DEVICE for one that this machine has
-/// not, MLC_USAGE for other names.
+/// Finds the device called `name` (null: the first), among those of
+/// CudaDevices.h too. MLC_DEVICE if this machine lacks it, MLC_USAGE for
+/// unknown names.
 Status findDevice(const char *name, Device *&device);
 
 } // namespace mlc::runtime

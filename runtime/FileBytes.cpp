@@ -26,7 +26,7 @@ Status tooLarge(uint64_t limit) {
                            " bytes that are read of such a file");
 }
 
-/// Closes at the end.
+/// Closes the descriptor.
 struct Descriptor {
   int fd;
   ~Descriptor() {
@@ -41,7 +41,7 @@ Status FileBytes::readFrom(int fd, uint64_t limit, FileBytes &bytes) {
   struct stat info;
   if (fstat(fd, &info) != 0)
     return cannotRead(errno);
-  // What a regular file says of its size saves copies; others say nothing.
+  // The size of a regular file saves reallocations; others have none.
   uint64_t expected = S_ISREG(info.st_mode) ? uint64_t(info.st_size) : 0;
   if (expected > limit)
     return tooLarge(limit);
@@ -84,7 +84,7 @@ Status FileBytes::read(const char *path, uint64_t limit, FileBytes &bytes) {
 }
 
 Status FileBytes::readOwn(const char *path, uint64_t limit, FileBytes &bytes) {
-  // A FIFO without a writer must not hold us up before it is refused.
+  // O_NONBLOCK: opening a FIFO without a writer must not block.
   Descriptor file{
       ::open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW)};
   struct stat info;

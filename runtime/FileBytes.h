@@ -12,16 +12,16 @@
 
 namespace mlc::runtime {
 
-/// What a file had when it was read. A copy, unlike a mapping: whoever cuts the
-/// file later does not end the program that reads it.
+/// The contents of a file when it was read. A copy, so that, unlike with a
+/// mapping, truncating the file later does not crash its reader.
 class FileBytes {
 public:
-  /// The whole file, also a pipe or device. More than `limit` bytes are
-  /// MLC_RESOURCES, before they take memory. Messages do not name the path.
+  /// Reads the whole file, also a pipe or device. MLC_RESOURCES for more than
+  /// `limit` bytes, before memory is taken. Messages do not name the path.
   static Status read(const char *path, uint64_t limit, FileBytes &bytes);
-  /// The same for a regular file with one name. Neither the last part of
-  /// `path` nor another name of the file may lead elsewhere: for paths that
-  /// come from a model.
+  /// The same for paths that come from a model: the file must be regular, the
+  /// last component of `path` no symbolic link, and the file without other hard
+  /// links.
   static Status readOwn(const char *path, uint64_t limit, FileBytes &bytes);
 
   std::string_view text() const { return {data.get(), length}; }
@@ -36,7 +36,7 @@ private:
   uint64_t length = 0;
 };
 
-/// A bound for files that people write: rules, targets, timings.
+/// The limit for files that people write: rules, targets, timings.
 constexpr uint64_t maxTextFile = uint64_t(64) << 20;
 
 } // namespace mlc::runtime

@@ -1,4 +1,4 @@
-//===- FileKind.cpp - What a file is by its first bytes -------------------===//
+//===- FileKind.cpp - A file's kind, from its first bytes -----------------===//
 
 #include "runtime/FileKind.h"
 #include "runtime/ArtifactFormat.h"
@@ -28,7 +28,7 @@ constexpr Magic magics[] = {
     {0, "\x80\x04", "a Python pickle"},
 };
 
-/// A length of JSON, then the JSON.
+/// The length of the JSON header, then the JSON.
 bool isSafetensors(std::string_view bytes) {
   if (bytes.size() < 10 || bytes[8] != '{')
     return false;
@@ -38,7 +38,7 @@ bool isSafetensors(std::string_view bytes) {
   return length >= 2 && length <= 100000000;
 }
 
-/// Field 1, the IR version, then one of the fields that protobuf may put next.
+/// Field 1, the IR version, then a field that protobuf may write next.
 bool isOnnx(std::string_view bytes) {
   return bytes.size() >= 3 && bytes[0] == 8 && bytes[1] >= 1 &&
          bytes[1] <= 32 && bytes[2] != 0 &&

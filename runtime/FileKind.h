@@ -1,4 +1,4 @@
-//===- FileKind.h - What a file is by its first bytes -----------*- C++ -*-===//
+//===- FileKind.h - A file's kind, from its first bytes ---------*- C++ -*-===//
 
 #ifndef MLC_RUNTIME_FILEKIND_H
 #define MLC_RUNTIME_FILEKIND_H
@@ -17,16 +17,16 @@ struct KnownFile {
   const char *name = ""; ///< "a safetensors file"
 };
 
-/// Refuses a FIFO or socket, for which nobody may ever write; pipes that the
-/// shell has opened (/dev/stdin, /dev/fd/63) and devices are none. What cannot
-/// be opened is left to who opens it.
+/// Refuses a FIFO or socket, since reading one may block forever. Allows
+/// devices and pipes that the shell opened (/dev/stdin, /dev/fd/63). Leaves
+/// errors of opening to the caller that opens the file.
 Status refuseFifo(const char *path);
 
 /// How many first bytes knowFile looks at.
 constexpr size_t fileKindBytes = 16;
 
-/// What kind of file begins with `bytes`: for messages about one that was given
-/// where another kind belongs. Whether it is whole, nobody says.
+/// The kind of file that begins with `bytes`, for messages about a wrong kind
+/// of file. The rest of the file is not checked.
 KnownFile knowFile(std::string_view bytes);
 
 } // namespace mlc::runtime

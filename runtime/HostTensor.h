@@ -10,18 +10,18 @@
 
 namespace mlc::runtime {
 
-/// A dense row-major tensor of its own, aligned as sessions like it. Copies
-/// share the elements.
+/// An owned dense row-major tensor, aligned so that sessions need not copy it.
+/// Copies share the elements.
 struct HostTensor {
   mlc_dtype type = MLC_F32;
   std::vector<int64_t> dims;
   std::shared_ptr<char> data;
   size_t bytes = 0;
 
-  /// Zeros. Errors: more bytes than there can be, or than there are.
+  /// A tensor of zeros. Fails if its size overflows or memory is short.
   static Status zeros(mlc_dtype type, std::vector<int64_t> dims,
                       HostTensor &tensor);
-  /// The array's elements, which it takes over.
+  /// Takes over the array's elements.
   static HostTensor of(NpyArray array);
 
   size_t elements() const { return bytes / mlc_dtype_size(type); }

@@ -12,10 +12,10 @@
 // contents. No byte outside the buffers may be touched: an input may be the
 // user's own memory, so edges need masked loads.
 //
-// A kernel calls nothing outside its shared object, allocates nothing and
-// does not fail: whatever can be wrong is checked by the program's checks
-// before the launch. It runs under the caller's floating-point environment
-// (round to nearest; denormals as the session says).
+// A kernel calls nothing outside its shared object, allocates nothing and does
+// not fail: the program's checks catch all errors before the launch. It runs
+// under the caller's floating-point environment (round to nearest; denormals as
+// set for the session).
 //
 //===----------------------------------------------------------------------===//
 

@@ -11,8 +11,8 @@ namespace mlc::runtime {
 
 namespace {
 
-/// Maps an element to a number whose unsigned order is the element's order.
-/// Floats: -0 equals +0, every NaN comes last.
+/// Maps an element to an unsigned number with the same order. For floats, -0
+/// equals +0, and every NaN comes last.
 template <typename Bits>
 uint64_t floatKey(const void *data, int64_t at, Bits infinity) {
   Bits bits;
@@ -104,7 +104,7 @@ uint64_t topkScratch(const LibraryCall &call) {
   return uint64_t(call.inputs[0].dims[call.args[0]]) * sizeof(Ranked);
 }
 
-/// Rows before and elements behind the axis.
+/// The number of elements outside and inside the axis.
 void split(const LibraryCall &call, int64_t &outer, int64_t &inner) {
   const LibraryOperand &x = call.inputs[0];
   outer = inner = 1;
@@ -187,7 +187,7 @@ uint16_t toHalf(float value) {
   return sign | uint16_t((magnitude - 0x38000000) >> 13);
 }
 
-/// Elements of `Stored` bits that are added as `T`.
+/// Elements stored as `Stored` and accumulated as `T`.
 template <typename Stored, typename T> struct Element {
   using Sum = T;
   static Sum load(const Stored &bits) { return bits; }
@@ -235,19 +235,19 @@ int64_t indexAt(const LibraryOperand &indices, int64_t at) {
     return read(uint16_t());
   case DType::U32:
     return read(uint32_t());
-  default: // what is no i64 becomes one as a cast does
+  default: // cast to i64
     return read(int64_t());
   }
 }
 
-/// What becomes of an element and an update.
+/// Combines an element with an update.
 struct Added {
   static constexpr bool needsSign = false;
   template <typename T> static T of(T x, T y) { return T(x + y); }
 };
 struct Multiplied {
   static constexpr bool needsSign = false;
-  // Short integers would become int, in which products overflow.
+  // Short integers would be promoted to int, whose products overflow.
   template <typename T> static T of(T x, T y) {
     if constexpr (std::is_integral_v<T>)
       return T(uint64_t(x) * uint64_t(y));
@@ -268,9 +268,9 @@ struct Smaller {
   }
 };
 
-/// How the work is cut: slices of `inner` elements, `extent` of them in each of
-/// `outer` boxes, in tasks of `rows`. A task looks at every index, which must
-/// not be most of its work.
+/// How the work is divided: slices of `inner` elements, `extent` of them in
+/// each of `outer` boxes, in tasks of `rows`. A task scans all indices, which
+/// must not dominate its work.
 struct ScatterShape {
   int64_t outer = 1, extent, inner = 1, count = 1, rows, parts, begin, whole;
 
@@ -370,7 +370,7 @@ void scatterPart(const LibraryCall &call, const ScatterShape &shape,
       to[i] = E::store(sums[i]);
 }
 
-/// Of integers of one size. They wrap, which those without a sign do in C++.
+/// For integers of one size. They wrap, so they are computed as unsigned.
 template <typename Combine, typename Signed> auto integerPart(bool isSigned) {
   using Unsigned = std::make_unsigned_t<Signed>;
   if constexpr (Combine::needsSign)
@@ -410,7 +410,7 @@ void scatterRun(const LibraryCall &call, int64_t begin, int64_t end,
   case DType::U64:
     return run(integerPart<Combine, int64_t>(type == DType::I64));
   case DType::Bool:
-    return; // refused by the check
+    return; // the check refuses it
   }
 }
 

@@ -1,8 +1,8 @@
 //===- Library.h - Kernels of the runtime for opaque operators -*- C++ -*-===//
 //
-// Operators without a definition (top-k), and those whose definition takes more
-// work than they need (scatter-add), run here. A step of kind Library
-// names one by its key.
+// Operators without a definition (top-k), and those whose definition does more
+// work than needed (scatter-add), run here. A step of kind Library names a
+// kernel by its key.
 //
 //===----------------------------------------------------------------------===//
 
@@ -44,20 +44,20 @@ struct LibraryKernel {
               void *scratch);
 };
 
-/// The kernel named `key`, or null. In the order of the table in Library.cpp:
+/// The kernel named `key`, or null. The kernels, as in Library.cpp's table:
 ///
 ///   topk(X) -> (Values, Indices: i64); arguments: axis, largest (0 or 1).
 ///     The k = dim `axis` of Values largest (smallest) elements of X along
 ///     `axis`, best first, ties by the lower index; a NaN counts as larger
 ///     than any number. All types.
 ///   scatter_add(X, Indices, Updates) -> (Y); arguments: axis, begin, whole.
-///     X with each slice of Updates added at its index along `axis`, those of
-///     one index in order. X has the slices from `begin` on of `whole`:
-///     negative indices count from the end of those, others that are not in X
-///     add nothing. Half floats are added in float32 and rounded once. All
-///     types but bool.
-///   scatter_mul, scatter_max, scatter_min: the same with products, and with
-///     the larger or the smaller of two, NaN where one is.
+///     X with each slice of Updates added at its index along `axis`; slices of
+///     equal index are added in order. X holds the slices from `begin` on of
+///     `whole` ones: negative indices count from the end of the whole, and
+///     indices outside of X are ignored. Half floats are added in float32 and
+///     rounded once. All types but bool.
+///   scatter_mul, scatter_max, scatter_min: the same with product, maximum and
+///     minimum; NaN wins.
 const LibraryKernel *findLibraryKernel(const std::string &key);
 
 } // namespace mlc::runtime

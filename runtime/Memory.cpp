@@ -29,7 +29,7 @@ Status mapPages(uint64_t bytes, void *&memory, uint64_t &capacity) {
   uint64_t want = (bytes + unit - 1) / unit * unit;
   if (want == 0)
     want = unit;
-  // One large page more than needed, to cut an aligned block out.
+  // One extra large page, to cut out an aligned block.
   uint64_t slack = unit == largePage ? largePage : 0;
   void *p = mmap(nullptr, want + slack, PROT_READ | PROT_WRITE,
                  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -89,7 +89,7 @@ Mapping::~Mapping() {
 }
 
 Status Mapping::open(const char *path) {
-  // A FIFO without a writer must not hold us up before it is refused.
+  // O_NONBLOCK: opening a FIFO without a writer must not block.
   int fd = ::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   struct stat info;
   if (fd < 0 || fstat(fd, &info) != 0) {

@@ -10,10 +10,10 @@
 
 namespace mlc::runtime {
 
-/// At least `bytes` of page-aligned memory, of large pages where it is much;
-/// `capacity` is what is really there.
+/// Maps at least `bytes` of page-aligned memory, with large pages for large
+/// sizes. Sets `capacity` to the real size.
 Status mapPages(uint64_t bytes, void *&memory, uint64_t &capacity);
-/// Gives back what mapPages() gave.
+/// Unmaps memory of mapPages().
 void unmapPages(void *memory, uint64_t capacity);
 
 /// A block of such memory.

@@ -1,4 +1,4 @@
-//===- Nesting.cpp - Texts for recursive parsers --------------------------===//
+//===- Nesting.cpp - Nesting in texts for recursive parsers ---------------===//
 
 #include "runtime/Nesting.h"
 

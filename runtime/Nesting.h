@@ -1,4 +1,4 @@
-//===- Nesting.h - Texts for recursive parsers ------------------*- C++ -*-===//
+//===- Nesting.h - Nesting in texts for recursive parsers -------*- C++ -*-===//
 
 #ifndef MLC_RUNTIME_NESTING_H
 #define MLC_RUNTIME_NESTING_H
@@ -8,11 +8,11 @@
 
 namespace mlc::runtime {
 
-/// How deeply brackets may be nested in a text that a recursive parser reads.
+/// The deepest nesting of brackets in a text that a recursive parser may read.
 constexpr size_t maxNesting = 1000;
 
-/// Where `text`, JSON or MLIR, has the first bracket, or sign before a sign,
-/// that is nested more than maxNesting deep; npos where it has none. Strings
+/// The position in `text`, JSON or MLIR, of the first bracket, or repeated
+/// sign, that is nested deeper than maxNesting; npos if there is none. Strings
 /// and comments (`//`) do not count.
 size_t findDeepNesting(std::string_view text);
 

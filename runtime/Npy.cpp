@@ -102,7 +102,7 @@ private:
         if (__builtin_mul_overflow(value, 10, &value) ||
             __builtin_add_overflow(value, *at - '0', &value))
           return false;
-      word("L"); // Python 2 wrote long integers so
+      word("L"); // Python 2's suffix of long integers
       dims.push_back(value);
       if (!take(',') && !peek(')'))
         return false;
@@ -117,7 +117,7 @@ Status findType(const std::string &descr, DType &type) {
   for (const Code &code : codes) {
     std::string text = code.text;
     bool oneByte = byteSize(code.type) == 1;
-    // Order does not matter for one byte, nor is it written for void.
+    // Byte order is irrelevant for one byte, and not written for void.
     if (descr == text || descr == "=" + text.substr(1) ||
         (oneByte && descr == "<" + text.substr(1)) ||
         (code.type == DType::BF16 && descr == "|V2")) {
@@ -225,7 +225,7 @@ std::string npyHeader(DType type, const std::vector<int64_t> &dims) {
   for (size_t d = 0; d < dims.size(); ++d)
     text += (d ? ", " : "") + std::to_string(dims[d]);
   text += dims.size() == 1 ? ",), }" : "), }";
-  // Ten bytes, the text and a newline fill a multiple of 64.
+  // Ten bytes, the text and a newline must fill a multiple of 64.
   text.resize((10 + text.size() + 1 + 63) / 64 * 64 - 10 - 1, ' ');
   text += '\n';
   std::string header("\x93NUMPY\x01\x00", 8);

@@ -4,8 +4,8 @@
 // deflated). All element types of the runtime; bfloat16, which NumPy does not
 // know, is written and read as two-byte void ("V2"), as ml_dtypes does.
 // Little-endian; Fortran order is turned into C order. Files are untrusted:
-// every damage is an error, never a read outside or an allocation beyond what
-// the file can hold.
+// damage is an error, never a read out of bounds or an allocation larger than
+// the file can fill.
 //
 // Sources: NumPy's documentation of its format (numpy.lib.format) and PKWARE's
 // APPNOTE for zip.
@@ -68,7 +68,7 @@ private:
   std::vector<Entry> entries;
 };
 
-/// A tensor to be written.
+/// A tensor to write.
 struct NpzItem {
   std::string name;
   DType type;
@@ -77,7 +77,7 @@ struct NpzItem {
   uint64_t bytes;
 };
 
-/// Writes a .npz (stored) by calls of `sink`, which returns false to stop.
+/// Writes a .npz (stored) through calls of `sink`, which returns false to stop.
 /// Equal items give equal bytes. Fails for 4 GiB or more.
 using ByteSink = std::function<bool(const void *data, size_t size)>;
 Status writeNpz(const std::vector<NpzItem> &items, const ByteSink &sink);

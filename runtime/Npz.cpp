@@ -16,7 +16,7 @@ constexpr uint32_t localMagic = 0x04034b50, centralMagic = 0x02014b50,
 constexpr size_t localSize = 30, centralSize = 46, endSize = 22, end64Size = 56,
                  locator64Size = 20;
 constexpr uint16_t stored = 0, deflated = 8;
-/// No deflate stream unpacks to more than 1032 times its size.
+/// A deflate stream expands to at most 1032 times its size.
 constexpr uint64_t largestRatio = 1032;
 
 template <typename T> T little(const uint8_t *p) {
@@ -33,8 +33,8 @@ Status damaged(const char *what) {
   return Status::badFile(std::string("is no valid .npz file: ") + what);
 }
 
-/// Replaces the values that are all ones by those of the zip64 field, which
-/// holds only these, in this order.
+/// Replaces values that are all ones by those of the zip64 field, which holds
+/// only these, in this order.
 bool readZip64(const uint8_t *extra, size_t size, uint64_t *values[],
                size_t count) {
   while (size >= 4) {

@@ -9,7 +9,7 @@ namespace mlc::runtime {
 
 Status writeNpzFile(const std::string &path,
                     const std::vector<NpzItem> &items) {
-  // There is one set of files at a time in a process.
+  // A process may have one OutputFiles at a time.
   static std::mutex one;
   std::lock_guard<std::mutex> lock(one);
   OutputFiles files({path}, "");

@@ -7,8 +7,8 @@
 
 namespace mlc::runtime {
 
-/// Writes the arrays to the .npz file, which is there whole, or as it was
-/// before (OutputFiles.h). Threads take turns.
+/// Writes the arrays to the .npz file atomically (OutputFiles.h). Threads take
+/// turns.
 Status writeNpzFile(const std::string &path, const std::vector<NpzItem> &items);
 
 } // namespace mlc::runtime

@@ -20,11 +20,11 @@ namespace {
 
 constexpr int watched[] = {SIGINT, SIGTERM, SIGHUP};
 
-/// What the signal handler reads: set up before any file exists and never
-/// moved while it can be seen.
+/// The object for the signal handler: set before any file exists and not moved
+/// while visible.
 std::atomic<OutputFiles *> active{nullptr};
 
-/// The results are in place: too late for an interrupt to undo them.
+/// The results are in place; an interrupt no longer undoes them.
 std::atomic<bool> committed{false};
 
 class SignalsBlocked {
@@ -42,7 +42,7 @@ private:
   sigset_t old;
 };
 
-/// `link` as it is meant from the folder of `path`.
+/// Resolves `link` relative to the folder of `path`.
 std::string besides(const std::string &path, const std::string &link) {
   size_t slash = path.rfind('/');
   if (link[0] == '/' || slash == std::string::npos)
@@ -191,8 +191,8 @@ Status OutputFiles::begin() {
 Status OutputFiles::openTemporary(Place &place) {
   std::random_device random;
   for (int attempt = 0; attempt < 16; ++attempt) {
-    // Beside the target, so that it can be renamed; nobody can guess the name
-    // and put a file or link of theirs there before.
+    // Beside the target, so that it can be renamed. The random name keeps
+    // others from placing a file or link there first.
     char name[32];
     std::snprintf(name, sizeof(name), ".%08x%08x.tmp", random(), random());
     std::string path = place.target + name;
@@ -237,7 +237,7 @@ Status OutputFiles::write(const void *data, size_t size) {
 }
 
 Status OutputFiles::close() {
-  // Some file systems tell only here that they are full.
+  // Some file systems report a full disk only here.
   int closed = std::exchange(fd, -1);
   return ::close(closed) == 0 ? Status::success()
                               : cannotWrite(errno, places[current].path);
@@ -251,7 +251,7 @@ Status OutputFiles::commit() {
         rename(place.temporary.c_str(), place.target.c_str()) == 0)
       continue;
     int code = errno;
-    // Those renamed so far are part of a set that failed.
+    // The set failed, so remove the files renamed so far.
     for (size_t j = 0; j < i; ++j)
       if (!places[j].direct)
         unlink(places[j].target.c_str());

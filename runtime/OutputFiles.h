@@ -1,10 +1,10 @@
 //===- OutputFiles.h - Files that appear whole or not at all ---*- C++ -*-===//
 //
-// A set of files written under temporary names and renamed together at the
-// end. Whatever ends the process before, an error or a signal, leaves nothing
-// behind. What is no regular file (a device, a FIFO, this process's own
-// standard output) is never replaced but written into; a link is followed, and
-// the file it names is what is replaced.
+// A set of files written under temporary names and renamed together at the end.
+// If an error or a signal ends the process before, nothing is left behind.
+// Targets that are not regular files (a device, a FIFO, this process's own
+// standard output) are written into, never replaced. For a link, the file it
+// names is replaced.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,9 +20,9 @@
 
 namespace mlc::runtime {
 
-/// Makes SIGINT, SIGTERM and SIGHUP end the process with 130, without output
-/// files that are not complete, as long as it lives; a reader that has gone
-/// (SIGPIPE) is an error of the write. One at a time.
+/// While it lives, SIGINT, SIGTERM and SIGHUP end the process with 130 and
+/// leave no incomplete output files; SIGPIPE becomes an error of the write.
+/// Only one may exist at a time.
 class InterruptGuard {
 public:
   InterruptGuard();
@@ -38,10 +38,10 @@ private:
 /// it. Errors name the path; a full disk is MLC_RESOURCES.
 class OutputFiles {
 public:
-  /// `paths` are the final names, `folder` (may be empty) is made if missing,
+  /// `paths` are the final names. `folder` (may be empty) is made if missing,
   /// with its parents.
   OutputFiles(std::vector<std::string> paths, std::string folder);
-  /// Removes what was not committed.
+  /// Removes files that were not committed.
   ~OutputFiles();
   OutputFiles(const OutputFiles &) = delete;
   OutputFiles &operator=(const OutputFiles &) = delete;
@@ -55,7 +55,7 @@ public:
   /// Gives all files their final names.
   Status commit();
 
-  /// Removes what the living object, if there is one, has not committed. For
+  /// Removes the uncommitted files of the living object, if there is one. For
   /// signal handlers.
   static void abandon();
 
@@ -67,8 +67,8 @@ private:
     std::string temporary; ///< empty: not made
     unsigned mode = 0;     ///< of the file that is replaced
     bool exists = false;   ///< there is one
-    bool direct = false;   ///< not to be replaced
-    int standard = -1;     ///< it is this open file of the process
+    bool direct = false;   ///< written into, not replaced
+    int standard = -1;     ///< it is this open descriptor of the process
   };
   Status resolve(Place &place) const;
   Status openTemporary(Place &place);
@@ -83,20 +83,19 @@ private:
   int fd = -1;
 };
 
-/// What a system call has said that should make or write `path`.
+/// The error for a system call that failed to make or write `path`.
 Status cannotWrite(int code, const std::string &path);
 
 /// An error if one of `outputs` is the same file as one of `inputs`, also by
-/// another name or a link: writing it would destroy what is read.
+/// another name or a link: writing it would destroy the input.
 Status refuseInputs(const std::vector<std::string> &outputs,
                     const std::vector<std::string> &inputs);
 
-/// Hands what was printed to the system and says whether that failed. A reader
-/// that has gone is no error.
+/// Flushes standard output. A reader that has gone is no error.
 Status flushStandardOutput();
 
-/// Opens what is closed of the standard streams on /dev/null, so that no file
-/// opened later takes their place.
+/// Opens closed standard streams on /dev/null, so that no file opened later
+/// takes their place.
 void fillStandardStreams();
 
 } // namespace mlc::runtime

@@ -1,4 +1,4 @@
-//===- Parts.cpp - Tensors that ranks have parts of -----------------------===//
+//===- Parts.cpp - Shards of tensors --------------------------------------===//
 
 #include "runtime/Parts.h"
 
@@ -47,14 +47,13 @@ Status cutPart(const std::string &where, const Port &port,
 
 namespace {
 
-/// All ranks as one axis: what they send each other has nothing to do with the
-/// program's mesh.
+/// All ranks as one axis, independent of the program's mesh.
 class Sender {
 public:
   explicit Sender(Ranks &ranks)
       : ranks(ranks), all{{"all", uint32_t(ranks.size())}} {}
 
-  /// Every rank's row of `columns` numbers.
+  /// Gathers every rank's row of `columns` numbers.
   Status gather(std::vector<int64_t> row, std::vector<int64_t> &table) {
     table.resize(row.size() * ranks.size());
     CollectiveCall call;
@@ -63,7 +62,7 @@ public:
     call.messages = {{ranks.size(), 1, int64_t(row.size())}};
     return exchange(call, row.data(), table.data());
   }
-  /// What `root` has in `data`, on all.
+  /// Broadcasts `data` of `root` to all ranks.
   Status broadcast(int root, void *data, uint64_t bytes) {
     CollectiveCall call;
     call.kind = CollectiveKind::Broadcast;
@@ -87,8 +86,8 @@ private:
   const std::vector<MeshAxis> all;
 };
 
-/// Whether ranks that are different on `axis` have different parts of `dim`, or
-/// of any.
+/// Whether ranks that differ on `axis` have different parts of `dim`, or of any
+/// dim.
 bool isSplitOver(const Port &port, size_t axis,
                  std::optional<size_t> dim = std::nullopt) {
   return std::any_of(port.splits.begin(), port.splits.end(),
@@ -97,7 +96,8 @@ bool isSplitOver(const Port &port, size_t axis,
                      });
 }
 
-/// The whole dims from all ranks' (a row each): sums along the axes of splits.
+/// The whole dims from those of all ranks (one row each): sums along the axes
+/// of splits.
 Status findWhole(const std::vector<MeshAxis> &mesh, const Port &port,
                  const std::vector<int64_t> &table, size_t columns,
                  std::vector<int64_t> &whole) {
@@ -106,7 +106,7 @@ Status findWhole(const std::vector<MeshAxis> &mesh, const Port &port,
     whole[split.dim] = 0;
     for (uint64_t rank = 0; rank < countRanks(mesh); ++rank) {
       std::vector<int64_t> at = coordinatesOf(mesh, rank);
-      bool isFirst = true; // of those that have the same part
+      bool isFirst = true; // among ranks with the same part
       for (size_t axis = 0; axis < mesh.size(); ++axis)
         isFirst &= at[axis] == 0 || isSplitOver(port, axis, split.dim);
       if (isFirst)

@@ -1,4 +1,4 @@
-//===- Parts.h - Tensors that ranks have parts of ---------------*- C++ -*-===//
+//===- Parts.h - Shards of tensors ------------------------------*- C++ -*-===//
 
 #ifndef MLC_RUNTIME_PARTS_H
 #define MLC_RUNTIME_PARTS_H
@@ -8,14 +8,14 @@
 
 namespace mlc::runtime {
 
-/// The part of `whole`, a port's tensor, that the rank with these coordinates
-/// has. `where` begins messages.
+/// Cuts the shard of the rank with these coordinates from `whole`, a port's
+/// tensor. `where` begins messages.
 Status cutPart(const std::string &where, const Port &port,
                const std::vector<MeshAxis> &mesh,
                const std::vector<int64_t> &coordinates, NpyArray &whole);
 
-/// All ranks do this together: makes on rank 0 the whole of the tensors
-/// `parts`, of the output `port`. Elsewhere `whole` is left as it is.
+/// Joins the shards `part` of the output `port` into `whole` on rank 0; other
+/// ranks leave `whole` unchanged. All ranks call it together.
 Status joinParts(Ranks &ranks, const std::vector<MeshAxis> &mesh,
                  const Port &port, const mlc_tensor &part, NpyArray &whole);
 

@@ -12,11 +12,11 @@ namespace mlc::runtime {
 namespace {
 
 constexpr uint64_t sizeLimit = uint64_t(1) << 62;
-/// Above this many pairs of neighbours only the free-list plan is made.
+/// With more pairs of neighbours, only the free-list plan is made.
 constexpr uint64_t pairLimit = 8000000;
 constexpr uint32_t none = std::numeric_limits<uint32_t>::max();
 
-/// A set of items that share one place by takeover, seen as one.
+/// Items that share one place by takeover, treated as one.
 struct Block {
   uint64_t size;
   uint32_t first, last;
@@ -35,7 +35,7 @@ std::vector<uint32_t> sortedBy(size_t count, KeyFn key) {
 }
 
 struct Neighbours {
-  std::vector<uint32_t> start; ///< of block i's list in `list`
+  std::vector<uint32_t> start; ///< start of block i's list in `list`
   std::vector<uint32_t> list;
 };
 
@@ -63,7 +63,7 @@ private:
   const std::vector<Block> &blocks;
   uint64_t budget, goal, spent = 0;
   Neighbours neighbours;
-  // Where the search stands: the best order so far with its plan.
+  // The state of the search: the best order so far with its plan.
   std::vector<uint32_t> walkOrder;
   std::vector<uint64_t> walkOffsets;
   uint64_t walkPeak = std::numeric_limits<uint64_t>::max();
@@ -170,10 +170,10 @@ void Search::placeByFreeList() {
   peak = end;
 }
 
-/// Places the blocks in `order`, each at the gap between its placed neighbours
-/// that it fits best, the lowest of such; returns the peak and leaves offsets
-/// in `current`. Gives up, with a peak above `limit`, once it exceeds that. The
-/// first `kept` blocks stay where the walk has them.
+/// Places the blocks in `order`, each in the best-fitting gap between its
+/// placed neighbours, the lowest of equal ones. Returns the peak and leaves
+/// offsets in `current`. Stops once the peak exceeds `limit`. The first `kept`
+/// blocks keep their places of the walk.
 uint64_t Search::place(const std::vector<uint32_t> &order, uint64_t limit,
                        size_t kept) {
   std::fill(placed.begin(), placed.end(), 0);
@@ -214,7 +214,7 @@ uint64_t Search::place(const std::vector<uint32_t> &order, uint64_t limit,
   return top;
 }
 
-/// Tries `order` and walks on from it if its peak is at most `limit`.
+/// Tries `order` and continues the walk from it if its peak is at most `limit`.
 void Search::consider(const std::vector<uint32_t> &order, uint64_t limit,
                       size_t kept) {
   uint64_t top = place(order, limit, kept);
@@ -229,10 +229,9 @@ void Search::consider(const std::vector<uint32_t> &order, uint64_t limit,
   }
 }
 
-/// Hill climbing on the order: what lies at the top of the arena, or one of its
-/// neighbours, is placed before one of those that were placed before it and
-/// live at the same time (others do not matter to it). The pseudo-random
-/// choices have a fixed seed.
+/// Hill climbing on the order: moves a block at the top of the arena, or one of
+/// its neighbours, before a block that was placed earlier and lives at the same
+/// time (others do not affect it). The pseudo-random choices have a fixed seed.
 void Search::improve() {
   uint64_t state = 0x9e3779b97f4a7c15u;
   auto random = [&](uint64_t below) {
@@ -277,7 +276,7 @@ void Search::run() {
   placed.assign(blocks.size(), 0);
   size_t n = blocks.size();
 
-  // Bytes alive at the fullest moment of each block's life: the pressure.
+  // Pressure: the most bytes alive at any moment of each block's life.
   std::vector<uint64_t> pressure(n);
   for (size_t b = 0; b < n; ++b) {
     pressure[b] = blocks[b].size;
@@ -343,7 +342,7 @@ std::vector<Block> makeBlocks(const std::vector<PlanItem> &items,
 uint64_t largestLiveSet(const std::vector<Block> &blocks) {
   std::vector<std::pair<uint64_t, int64_t>> events;
   for (const Block &b : blocks) {
-    // Births at an even time come before deaths at the odd one behind it.
+    // Births are at even times, deaths at the odd time after.
     events.push_back({2 * uint64_t(b.first), int64_t(b.size)});
     events.push_back({2 * uint64_t(b.last) + 1, -int64_t(b.size)});
   }

@@ -1,9 +1,9 @@
 //===- Planner.h - Static memory planner ------------------------*- C++ -*-===//
 //
 // Gives every buffer an offset in one arena so that buffers that live at the
-// same time do not overlap. Used by the compiler (report, fixed dims) and by
-// the runtime (once per new set of symbol values). A pure, deterministic
-// function: its budget is counted in steps of work, never in time.
+// same time do not overlap. The compiler uses it (report, fixed dims) and the
+// runtime (once per new set of symbol values). A pure, deterministic function:
+// its budget counts steps of work, never time.
 //
 // Method: offset assignment in several orders (size, life, pressure, time),
 // each with best fit among placed neighbours; then a local search that moves
@@ -26,9 +26,9 @@ struct PlanItem {
   uint64_t size = 0;
   uint32_t first = 0;
   uint32_t last = 0;
-  /// Items (by index) whose memory this one may take over: considered where
-  /// that item's `last` equals this one's `first` and the aligned sizes are
-  /// equal. Each item gives its memory to at most one other.
+  /// Items (by index) whose memory this one may take over, if that item's
+  /// `last` equals this one's `first` and the aligned sizes are equal. Each
+  /// item gives its memory to at most one other.
   std::vector<uint32_t> inPlaceOf = {};
 };
 
@@ -37,7 +37,7 @@ struct MemoryPlan {
   bool ok = true;
   std::vector<uint64_t> offsets; ///< one per item, multiples of the alignment
   uint64_t peak = 0;             ///< bytes of the arena
-  /// Largest sum of (aligned) sizes alive at one time, after the takeovers: no
+  /// Largest sum of aligned sizes alive at one time, after the takeovers: no
   /// plan can be smaller.
   uint64_t lowerBound = 0;
 };

@@ -15,41 +15,41 @@
 
 namespace mlc::runtime {
 
-/// A step that was measured.
+/// A measured step.
 struct ProfiledStep {
   std::string name;
   std::string skeleton; ///< of its kernel; may be empty
   std::vector<std::string> nodes;
-  double ns = 0; ///< of one run; the median where there were more
+  double ns = 0; ///< of one run; the median of several
   mlc_step_cost cost = {};
-  /// The share of the device's roofline that it reaches; negative: not known.
+  /// The share of the device's roofline that it reaches; negative: unknown.
   double share = -1;
 };
 
-/// What a device can do at most.
+/// The peak rates of a device.
 struct Roofline {
-  /// A cache or the memory: what does not fit goes to the next level.
+  /// A cache or the memory; data that does not fit goes to the next level.
   struct Level {
     double bytes, bytesPerSecond;
   };
   std::vector<Level> levels; ///< the memory last
   double contractionsPerSecond = 0, scalarsPerSecond = 0;
 
-  /// The least time that it takes to do that, in nanoseconds.
+  /// The least time for that work, in nanoseconds.
   double leastNanoseconds(const mlc_step_cost &cost) const;
 };
 
-/// Middle of some times, which it sorts; 0 of none.
+/// The median of `times`, which it sorts; 0 if there are none.
 double median(std::vector<double> &times);
 
-/// The longest first, those that were skipped left out; sets the shares where
-/// there is a roofline.
+/// Sorts the steps, the longest first, drops skipped ones, and sets the shares
+/// if there is a roofline.
 void finishProfile(std::vector<ProfiledStep> &steps, const Roofline *roofline);
 
-/// All of them together: times, bytes and operations, and their share.
+/// The sum of all steps: times, bytes and operations, and their share.
 ProfiledStep totalOf(const std::vector<ProfiledStep> &steps);
 
-/// A table of finished steps, and a line for all together.
+/// A table of finished steps with a line for the total.
 std::string profileTable(const std::vector<ProfiledStep> &steps);
 
 } // namespace mlc::runtime

@@ -154,7 +154,7 @@ std::vector<LiveRange> liveRanges(const Program &program) {
 
 namespace {
 
-/// One operation on checked int64s; false on overflow or division by zero.
+/// One checked operation on int64s; false on overflow or division by zero.
 bool apply(Expr::Op op, int64_t l, int64_t r, int64_t &out) {
   switch (op) {
   case Expr::Add:

@@ -3,8 +3,8 @@
 // What the runtime executes and what the compiler writes: symbols and how each
 // is bound, size expressions, buffers and steps. Plain structs, a compact
 // serialization that is safe to read from a damaged file, and a validator
-// after which the runtime trusts every index. Nothing here is of one device:
-// the code for each stands in images beside the program (CodeImage.h).
+// after which the runtime trusts every index. Nothing here is specific to a
+// device: code images beside the program hold the code for each (CodeImage.h).
 //
 // How the compiler fills one:
 //
@@ -102,8 +102,8 @@ struct Symbol {
   enum Kind : uint8_t {
     FromInput = 0, ///< dim `index` of program input `source`
     FromTensor,    ///< set by a BindSymbol step
-    FromRank,      ///< this rank's coordinate on axis `source` of the mesh; set
-                   ///< when a session is made
+    FromRank, ///< this rank's coordinate on axis `source` of the mesh; set when
+              ///< a session is made
   };
   std::string name;
   Kind kind = FromInput;
@@ -166,10 +166,10 @@ struct Buffer {
                       std::string name = {});
 };
 
-/// A dim of a tensor of which each rank of an axis has a part: of the things of
-/// `unit` elements each that the whole dim is made of, rank r has
-/// partRange(things, ranks, r) (runtime/Ranks.h). Of several splits of one dim,
-/// which have one unit, each divides the parts that those before it make.
+/// A dim of a tensor that is sharded along an axis. The whole dim consists of
+/// items of `unit` elements each; rank r holds partRange(items, ranks, r)
+/// (runtime/Ranks.h). Several splits of one dim have the same unit, and each
+/// divides the parts that those before it make.
 struct Split {
   uint32_t dim = 0;
   uint32_t axis = 0; ///< of the mesh
@@ -181,30 +181,30 @@ struct Split {
 struct Port {
   std::string name;
   BufferId buffer = 0;
-  /// Where the tensor is this rank's part of a whole one; its dims are the
-  /// part's.
+  /// How the tensor is this rank's shard of a whole one; its dims are the
+  /// shard's.
   std::vector<Split> splits = {};
-  /// Of an input, to training.
+  /// What an input is for training.
   InputRole role = InputRole::Data;
 };
 
 /// Memory that lives across runs and that steps may write; all entries of an
 /// artifact share it (docs/States.md).
 ///
-/// Where it is split, each rank holds its part alone; `dims`, `offset` and
-/// `size` are of the whole.
+/// If it is split, each rank holds only its shard; `dims`, `offset` and `size`
+/// are those of the whole.
 struct State {
-  /// What it holds until it is set or written: nothing that may be read, zeros,
-  /// or bytes of the weights.
+  /// Its value until it is set or written: none, zeros, or bytes of the
+  /// weights.
   enum Initial : uint8_t { None = 0, Zeros, Stored };
   std::string name;
   DType type = DType::F32;
   std::vector<int64_t> dims;
   Initial initial = None;
   uint64_t offset = 0; ///< Stored: in the weights, 64-byte aligned
-  uint64_t size = 0;   ///< bytes, those of its dims
+  uint64_t size = 0;   ///< bytes, according to its dims
   std::vector<Split> splits = {};
-  /// What it is to training, and the weight that it belongs to.
+  /// Its role in training, and the weight that it belongs to.
   StateRole role = StateRole::None;
   std::string owner = {};
 };
@@ -213,7 +213,7 @@ struct State {
 uint64_t countRanks(const std::vector<MeshAxis> &mesh);
 
 struct Program {
-  /// What an artifact's entry is called.
+  /// The name of the artifact's entry.
   std::string name;
   /// The model's own metadata and ours, in order; keys may repeat.
   std::vector<std::pair<std::string, std::string>> metadata;
@@ -221,7 +221,7 @@ struct Program {
   std::vector<Symbol> symbols;
   std::vector<Expr> exprs;
   std::vector<Check> checks;
-  std::vector<std::string> kernels; ///< their names in each code image
+  std::vector<std::string> kernels; ///< names in each code image
   std::vector<Buffer> buffers;
   std::vector<Port> inputs;
   std::vector<Port> outputs;
@@ -229,7 +229,7 @@ struct Program {
   std::vector<Step> steps;
 
   SymbolId addSymbol(Symbol symbol);
-  /// Returns the id of an equal expression where there is one.
+  /// Returns the id of an equal expression if there is one.
   ExprId addExpr(const Expr &expr);
   ExprId addConstant(int64_t value) { return addExpr(Expr::constant(value)); }
   BufferId addBuffer(Buffer buffer);
@@ -241,7 +241,7 @@ struct Programs {
   std::vector<MeshAxis> mesh; ///< empty: one rank
   std::vector<State> states;
   std::vector<Program> entries; ///< at least one; the first is the default
-  std::optional<Training> training = {}; ///< how they are trained, if so
+  std::optional<Training> training = {}; ///< how they are trained, if at all
 };
 
 /// Serializes `program`; equal programs give equal bytes.
@@ -256,17 +256,17 @@ Status deserialize(const uint8_t *data, size_t size, Programs &programs);
 /// Checks everything the runtime relies on: all ids in range, expressions
 /// well-formed, symbols bound before their use, aliases acyclic, outputs
 /// written before they are read, constants inside `weightsSize` bytes, state
-/// buffers as `states` has them, axes of the mesh, and that nothing touches
-/// what a collective works on between its start and its wait.
+/// buffers that match `states`, and valid axes. Nothing touches a collective's
+/// operands between its start and its wait.
 Status validate(const Program &program, uint64_t weightsSize,
                 const std::vector<State> &states = {},
                 const std::vector<MeshAxis> &mesh = {});
-/// The same of all entries, and of the states: names that are there once,
-/// sizes that are those of their dims.
+/// The same for all entries, and for the states: unique names, and sizes that
+/// match the dims.
 Status validate(const Programs &programs, uint64_t weightsSize);
 
-/// The value of `expr` where `symbols[i]` is the value of symbol i. The
-/// expression must be valid. Fails on overflow and on division by zero.
+/// The value of `expr` if `symbols[i]` is the value of symbol i. The expression
+/// must be valid. Fails on overflow and on division by zero.
 Status evaluate(const Expr &expr, const int64_t *symbols, int64_t &value);
 
 /// As text for people: "2*W + 1".

@@ -17,7 +17,7 @@ void findTakeovers(const Program &program, const Step &step,
   for (const InPlace &pair : step.inPlace) {
     BufferId out = step.outputs[pair.output];
     BufferId in = step.inputs[pair.input], root = in;
-    // The input must begin where its memory begins, ...
+    // The input must begin at the start of its memory, ...
     bool atStart = true;
     for (; program.buffers[root].kind == Buffer::Alias;
          root = program.buffers[root].source)
@@ -25,8 +25,8 @@ void findTakeovers(const Program &program, const Step &step,
           program.exprs[program.buffers[root].offsetExpr] == Expr::constant(0);
     if (!atStart || itemOf[out] == none || itemOf[root] == none)
       continue;
-    // ... and nobody else in this step may read or write that memory, unless
-    // it is an input with the same permission.
+    // ... and no other operand of this step may use that memory, except an
+    // input with the same permission.
     bool shared = false;
     for (uint32_t i = 0; i < step.inputs.size(); ++i) {
       bool permitted = std::any_of(

@@ -1,6 +1,6 @@
 //===- ProgramPlan.h - The memory plan of a program ------------*- C++ -*-===//
 //
-// From a program and the values of its symbols to the planner's items. The
+// Turns a program and the values of its symbols into the planner's items. The
 // runtime plans with it; the compiler calls it for its report:
 //
 //   ArenaPlan plan;
@@ -21,7 +21,7 @@
 namespace mlc::runtime {
 
 struct ArenaPlan {
-  std::vector<BufferId> buffers; ///< those placed; `memory` is in their order
+  std::vector<BufferId> buffers; ///< placed; in the order of `memory`
   MemoryPlan memory;
 };
 

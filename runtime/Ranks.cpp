@@ -33,7 +33,7 @@ std::vector<PartRange> partOfTensor(const std::vector<int64_t> &whole,
 void copyPart(const std::vector<int64_t> &dims,
               const std::vector<PartRange> &ranges, uint64_t elementBytes,
               uint8_t *whole, uint8_t *part, bool join) {
-  // Below the last dim that is cut, elements lie together.
+  // Inside the last dim that is cut, elements are contiguous.
   size_t cut = 0;
   for (size_t d = 0; d < dims.size(); ++d) {
     if (ranges[d].size() == 0)

@@ -1,9 +1,8 @@
 //===- Ranks.h - The other ranks, as a session sees them --------*- C++ -*-===//
 //
-// What a session needs of the processes that run the same program on other
-// parts: its own coordinates, and collectives that are carried out while it
-// goes on. runtime/transport implements it over an engine; the runtime itself
-// knows no engine.
+// What a session needs to run one program on several ranks: its own
+// coordinates, and asynchronous collectives. runtime/transport implements it
+// over an engine; the runtime itself knows no engine.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,24 +16,24 @@
 
 namespace mlc::runtime {
 
-/// The things [begin, end) that are part `part` of `things` among `parts`:
-/// sizes differ by one at most, the larger ones first. The same as
-/// runtime/transport/Schedule.h's.
+/// The items [begin, end) of part `part` if `things` items are divided among
+/// `parts`. Sizes differ by at most one, the larger ones first. The same as in
+/// runtime/transport/Schedule.h.
 struct PartRange {
   int64_t begin, end;
   int64_t size() const { return end - begin; }
 };
 PartRange partRange(int64_t things, int64_t parts, int64_t part);
 
-/// The part that a rank with these coordinates has of a tensor with dims
-/// `whole`: for each dim where it begins and ends. The splits must be valid.
+/// The shard of the rank with these coordinates of a tensor with dims `whole`:
+/// its range in each dim. The splits must be valid.
 std::vector<PartRange> partOfTensor(const std::vector<int64_t> &whole,
                                     const std::vector<Split> &splits,
                                     const std::vector<MeshAxis> &mesh,
                                     const std::vector<int64_t> &coordinates);
 
 /// Copies the part `ranges` of the dense tensor `whole` with dims `dims` to the
-/// dense `part`; with `join`, the part into the whole.
+/// dense `part`; with `join`, copies `part` back into `whole`.
 void copyPart(const std::vector<int64_t> &dims,
               const std::vector<PartRange> &ranges, uint64_t elementBytes,
               uint8_t *whole, uint8_t *part, bool join);
@@ -43,19 +42,19 @@ void copyPart(const std::vector<int64_t> &dims,
 std::vector<int64_t> coordinatesOf(const std::vector<MeshAxis> &mesh,
                                    uint64_t rank);
 
-/// A start step with its sizes: what all ranks of the group do alike.
+/// A start step with its sizes; the same on all ranks of the group.
 struct CollectiveCall {
   CollectiveKind kind = CollectiveKind::AllReduce;
   ReductionKind reduction = ReductionKind::Sum;
-  std::string algorithm; ///< empty: the engine's own, or what is there
+  std::string algorithm; ///< empty: the engine's own, or the default
   uint32_t axis = 0;
-  /// Which of its program's on the axis it is, from 0: by that it is given to
-  /// one of several groups of the axis.
+  /// Its index among the program's collectives on the axis, from 0. It decides
+  /// which of several groups of the axis carries it out.
   uint32_t turn = 0;
   DType type = DType::F32;
-  /// Of Broadcast the root, of Shift how many ranks before.
+  /// The root of a Broadcast; for Shift, how many ranks before.
   int64_t number = 0;
-  /// Those that a kind has not are 1 (StartStep).
+  /// Arguments that a kind lacks are 1 (StartStep).
   struct Message {
     int64_t extent = 0, join = 1, unit = 1;
   };
@@ -63,15 +62,15 @@ struct CollectiveCall {
 };
 
 /// Elements of a message on the rank with `coordinate` among the `ranks` of the
-/// axis. False where a size is negative or overflows.
+/// axis. False if a size is negative or overflows.
 struct MessageSize {
   int64_t input = 0, output = 0;
 };
 bool messageSize(CollectiveKind kind, const CollectiveCall::Message &message,
                  int64_t ranks, int64_t coordinate, MessageSize &size);
 
-/// The other ranks. One thread at a time uses it, but all ranks start the same
-/// collectives in the same order.
+/// The other ranks. One thread at a time may use it. All ranks must start the
+/// same collectives in the same order.
 class Ranks {
 public:
   virtual ~Ranks() = default;
@@ -80,63 +79,65 @@ public:
 
   virtual int rank() const = 0;
   virtual int size() const = 0;
-  /// The GPU in whose memory collectives can be (Device::gpu); -1: none, all is
-  /// in the host's memory.
+  /// The GPU on whose memory collectives can work (Device::gpu); -1: only host
+  /// memory.
   virtual int gpu() const { return -1; }
 
-  /// A collective with what is needed to carry it out again and again without
-  /// allocating. Not to be destroyed while it is under way.
+  /// A collective, prepared to be run repeatedly without allocating. Must not
+  /// be destroyed while it is under way.
   class Prepared {
   public:
     virtual ~Prepared() = default;
-    /// Whether it can be started on memory of the GPU: it is the engine's own.
+    /// Whether it can be started on GPU memory, as the engine's own can.
     bool canBeOnGpu = false;
   };
-  /// Of a program with this mesh, whose number of ranks is size(). Errors: an
-  /// algorithm that there is not, elements that cannot be reduced.
+  /// Prepares a collective of a program with this mesh, whose number of ranks
+  /// is size(). Fails for an unknown algorithm or elements that cannot be
+  /// reduced.
   virtual Status prepare(const std::vector<MeshAxis> &mesh,
                          const CollectiveCall &call,
                          std::unique_ptr<Prepared> &prepared) = 0;
-  /// Begins it, behind all that was begun before in its group. `inputs[i]` and
-  /// `outputs[i]` are message i, in the host's memory; they are this object's
-  /// until wait(). It must not be under way.
+  /// Begins it, after all earlier ones of its group. `inputs[i]` and
+  /// `outputs[i]` are message i, in host memory; this object owns them until
+  /// wait(). It must not be under way.
   virtual void start(Prepared &prepared, const void *const *inputs,
                      void *const *outputs) = 0;
-  /// As start(), on memory of the GPU: it begins when the CUevent `ready`,
-  /// which has been recorded, has happened, and `done` is recorded behind it.
+  /// As start(), on GPU memory. It begins after the CUevent `ready`, which must
+  /// have been recorded; `done` is recorded after it.
   virtual void startOnGpu(Prepared &prepared, const void *const *inputs,
                           void *const *outputs, void *ready, void *done);
-  /// Until `done` has been recorded, or it is over: what waits for `done` from
-  /// then on has the outputs, unless wait() returns an error.
+  /// Waits until `done` has been recorded, or the collective is over. Work that
+  /// waits for `done` from then on sees the outputs, unless wait() returns an
+  /// error.
   virtual Status waitUntilQueued(Prepared &prepared);
-  /// Until it is over, which is within the timeout; success where it is not
-  /// under way. An error names this rank, the collective, and who is missing;
-  /// what is begun afterwards fails as well.
+  /// Waits until it is over, at most for the timeout; success if it is not
+  /// under way. An error names this rank, the collective and the missing rank;
+  /// later collectives fail too.
   virtual Status wait(Prepared &prepared) = 0;
 
-  /// Whether a collective has failed. Then memory that was under way may still
-  /// be written to, until abort().
+  /// Whether a collective has failed. Its memory may then still be written to,
+  /// until abort().
   virtual bool hasFailed() const = 0;
-  /// After an error that has been told: ends all ranks, those that hang too.
-  /// Others get two seconds to tell theirs. May end the process with `code`.
+  /// Ends all ranks, even those that hang, after an error was reported. Others
+  /// get two seconds to report theirs. May end the process with `code`.
   virtual void abort(int code) = 0;
-  /// Bytes that this rank has sent, in collectives that are over; without what
-  /// an engine's own ones send.
+  /// Bytes that this rank has sent in finished collectives, without an engine's
+  /// own.
   virtual uint64_t sentBytes() const = 0;
-  /// Waits for all ranks to have come here, so that none leaves one behind that
-  /// hangs as it ends.
+  /// Waits until all ranks call it, so that no rank hangs because another has
+  /// ended.
   virtual Status finish() = 0;
 
 protected:
   Ranks() = default;
 };
 
-/// The device called `name`, for sessions on these ranks, which may be null.
-/// "cuda" is the GPU that the ranks have. MLC_USAGE for another GPU than that.
+/// Finds the device called `name` for sessions on these ranks, which may be
+/// null. "cuda" is the ranks' GPU. MLC_USAGE for another GPU.
 Status findDevice(const char *name, const Ranks *ranks, Device *&device);
 
-/// Whether a program with this mesh can run on these ranks; null: on one alone.
-/// The error says how many it needs and how to start them.
+/// An error if a program with this mesh cannot run on these ranks; null: a
+/// single rank. The error says how many ranks it needs and how to start them.
 Status checkRanks(const std::vector<MeshAxis> &mesh, const Ranks *ranks);
 
 } // namespace mlc::runtime

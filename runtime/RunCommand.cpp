@@ -54,7 +54,7 @@ private:
   Status bindInputs();
   Status collect();
   Status finish();
-  /// Whether this rank writes what all have made.
+  /// Whether this rank writes outputs.
   bool isWriter() const {
     return !ranks || options.ownParts || ranks->rank() == 0;
   }
@@ -67,8 +67,8 @@ private:
   void printProfile() const;
 
   const Program &program() const { return artifact->program(); }
-  /// What may be given: the inputs, which must be, and behind them the
-  /// parameters, which hold a value else.
+  /// Ports that take arrays: the inputs, which are required, then the
+  /// parameters, which have a default value.
   size_t numPorts() const {
     return program().inputs.size() + program().parameters.size();
   }
@@ -84,8 +84,9 @@ private:
   std::map<size_t, NpyArray> arrays; ///< by port
   std::vector<std::string> read;     ///< paths of the files that were read
   std::vector<NpzItem> outputs;
-  std::vector<NpyArray> joined; ///< those of all ranks
-  /// Where ranks have failed it ends them as it goes: when all is told.
+  std::vector<NpyArray> joined; ///< joined from all ranks
+  /// Its destructor ends the ranks after a failure, so it runs after errors are
+  /// reported.
   std::unique_ptr<Session> session;
 };
 
@@ -119,7 +120,7 @@ Status Run::operator()() {
       std::make_shared<SharedStates>(artifact, std::move(queue), ranks),
       options.profile ? MLC_SESSION_PROFILE : 0);
   status = bindInputs();
-  // The first run meets cold caches and fresh pages; a profile is of the next.
+  // The first run has cold caches and fresh pages, so profile the second.
   for (int i = 0; status.ok() && i < (options.profile ? 2 : 1); ++i)
     status = session->run();
   if (status.ok())
@@ -129,9 +130,9 @@ Status Run::operator()() {
   return status.ok() ? finish() : status;
 }
 
-/// Writes; on one of several ranks, when all have come so far.
+/// Writes the outputs, then waits for the other ranks.
 Status Run::finish() {
-  // There is one set of files at a time in a process, whose ranks may be many.
+  // A process, which may have many ranks, may have one OutputFiles at a time.
   static std::mutex one;
   std::unique_lock<std::mutex> lock(one);
   Status status;
@@ -145,7 +146,7 @@ Status Run::finish() {
   return status.ok() ? flushStandardOutput() : status;
 }
 
-/// With the rank in the place of %r.
+/// Replaces %r in the path by the rank.
 std::string Run::ownPath(std::string path) const {
   for (size_t at; ranks && options.ownParts &&
                   (at = path.find("%r")) != std::string::npos;)
@@ -180,7 +181,7 @@ Status Run::give(size_t index, NpyArray array, const std::string &from) {
 
 Status Run::readInput(const std::string &given) {
   const std::string argument = ownPath(given);
-  // Names may contain '=': the longest that fits is meant.
+  // Names may contain '=', so take the longest that fits.
   const size_t count = numPorts();
   size_t index = count, length = 0;
   for (size_t i = 0; i < count; ++i) {
@@ -391,7 +392,7 @@ void Run::printProfile() const {
     uint64_t ns = 0;
     if (session->stepNanoseconds(s, ns).ok())
       found.ns = double(ns);
-    // A count that overflows is none.
+    // A count that overflows stays unknown.
     (void)session->stepCost(s, found.cost);
   }
   finishProfile(steps, nullptr);
@@ -404,7 +405,7 @@ void Run::printProfile() const {
                 memory.scratch_bytes);
 }
 
-/// Runs `fn`, which returns an exit code; no exception passes.
+/// Runs `fn`, which returns an exit code; lets no exception escape.
 template <typename Fn> int runGuarded(Fn fn) {
   try {
     return fn();
@@ -421,13 +422,13 @@ template <typename Fn> int runGuarded(Fn fn) {
 
 int tellStatus(const Status &status) {
   if (!status.ok())
-    // One string: several ranks write to one terminal.
+    // One string, since several ranks write to one terminal.
     std::fputs(("mlc: error: " + printable(status.message) + '\n').c_str(),
                stderr);
   return status.code;
 }
 
-/// Parts that go to one path would be written over each other.
+/// An error if several ranks would write their shards to one path.
 static Status checkOwnParts(const RunOptions &options) {
   for (const std::string &path : {options.outputDir, options.outputNpz})
     if (options.ownParts && !path.empty() &&
@@ -438,7 +439,7 @@ static Status checkOwnParts(const RunOptions &options) {
   return Status::success();
 }
 
-/// As one rank, or as all that this process is.
+/// Runs as one rank, or as all ranks of this process.
 static int runAll(const RunOptions &options, RankSource *source) {
   std::shared_ptr<const Artifact> artifact;
   std::vector<std::shared_ptr<Ranks>> ranks;
@@ -449,11 +450,11 @@ static int runAll(const RunOptions &options, RankSource *source) {
     status = checkOwnParts(options);
   if (!status.ok() || ranks.empty())
     return tellStatus(status.ok() ? Run(options, artifact, nullptr)() : status);
-  // Of the first that fails: the others fail because of it.
+  // The code of the first rank that fails; the others fail because of it.
   std::atomic<int> first{0};
   auto run = [&](size_t i) {
     int code = runGuarded([&] {
-      // Its end may end the process, so the error is told before.
+      // Report the error first, since destroying `one` may end the process.
       Run one(options, artifact, ranks[i]);
       Status status = one();
       std::string rank = "rank " + std::to_string(ranks[i]->rank()) + ": ";
@@ -463,7 +464,7 @@ static int runAll(const RunOptions &options, RankSource *source) {
     });
     int none = 0;
     first.compare_exchange_strong(none, code);
-    // It has been told; others may wait for this rank.
+    // The error is reported; other ranks may wait for this one.
     if (code)
       ranks[i]->abort(code);
   };

@@ -19,7 +19,7 @@ namespace mlc::runtime {
 struct RunOptions {
   std::string artifact;
   /// "NAME=x.npy"; "NAME=x.npz" (the array NAME, or the only one); "x.npz"
-  /// (every array by its name); "x.npy" if the model has one input.
+  /// (each array by its name); "x.npy" if the model has one input.
   std::vector<std::string> inputs;
   /// Where to write <index>.npy, in the model's output order, and outputs.json,
   /// the list of the outputs' names in that order. Empty: not written.
@@ -29,18 +29,19 @@ struct RunOptions {
   /// "cpu", "cuda", "cuda:N", "emulator"; empty: the first device.
   std::string device;
   unsigned threads = 0; ///< 0: one per core
-  /// Print the time of every step, of a second run.
+  /// Print the time of every step of a second run.
   bool profile = false;
   bool flushDenormals = false;
-  /// "inproc", "mpi", "gloo", "nccl" or a path: how this process and others are
-  /// the ranks of an artifact that needs several. Empty: as the launcher says.
+  /// "inproc", "mpi", "gloo", "nccl" or a path: the engine that joins this
+  /// process and others as the ranks of an artifact. Empty: according to the
+  /// launcher.
   std::string engine;
-  unsigned ranks = 0;   ///< of inproc: threads; 0: as many as are needed
-  unsigned groups = 1;  ///< of ranks, to which collectives are given in turn
-  double timeout = 300; ///< seconds of waiting for a rank without progress
-  /// Each rank reads its own part of inputs and writes its own of outputs; in
-  /// all paths %r is its rank. Else every rank reads the whole, and rank 0
-  /// writes the whole.
+  unsigned ranks = 0;   ///< for inproc: threads; 0: as many as needed
+  unsigned groups = 1;  ///< groups of ranks that take collectives in turn
+  double timeout = 300; ///< seconds without progress of a rank
+  /// Each rank reads its own shard of inputs and writes its own shard of
+  /// outputs; %r in a path is its rank. Otherwise every rank reads the whole,
+  /// and rank 0 writes the whole.
   bool ownParts = false;
 };
 
@@ -48,10 +49,10 @@ class RankSource;
 
 /// Runs and writes; prints a line per output to stdout, errors to stderr as
 /// "mlc: error: FILE: what; remedy". Returns the exit code (mlc_status, 130
-/// when interrupted); nothing is left of outputs that are not complete.
+/// when interrupted); incomplete outputs are removed.
 int runCommand(const RunOptions &options, RankSource *ranks = nullptr);
 
-/// Prints the error, if it is one, as runCommand does; the exit code.
+/// Prints an error as runCommand does, and returns the exit code.
 int tellStatus(const Status &status);
 
 /// main() of mlc-run.

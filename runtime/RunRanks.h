@@ -8,14 +8,13 @@
 
 namespace mlc::runtime {
 
-/// Opens the ranks that a run command asks for. Who links engines has one
-/// (runtime/transport/RunEngines.h).
+/// Opens the ranks that a run command asks for. Tools that link engines have
+/// one (runtime/transport/RunEngines.h).
 class RankSource {
 public:
   virtual ~RankSource() = default;
-  /// The ranks that this process is, one in most cases, for an artifact that
-  /// needs `needed`; none where neither the options nor a launcher speak of
-  /// any.
+  /// Opens the ranks of this process, usually one, for an artifact that needs
+  /// `needed` in all; none if neither the options nor a launcher ask for any.
   virtual Status open(const RunOptions &options, uint64_t needed,
                       std::vector<std::shared_ptr<Ranks>> &ranks) = 0;
 };

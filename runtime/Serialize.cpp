@@ -1,8 +1,8 @@
 //===- Serialize.cpp - The bytes of the program and of the images' table --===//
 //
 // Integers are LEB128 (signed ones zigzag), strings a length and bytes, lists a
-// count and entries, reals their bits as an integer. A count is believed only
-// up to the number of bytes left, since every entry takes at least one.
+// count and entries, reals their bits as an integer. A count must not exceed
+// the number of bytes left, since every entry takes at least one.
 //
 //===----------------------------------------------------------------------===//
 
@@ -124,7 +124,7 @@ public:
     if (!makeDetail(number(), detail))
       fail();
   }
-  /// Any number: other versions have other kinds.
+  /// Accepts any number, since other versions have other kinds.
   void imageKind(ImageKind &kind) {
     uint32_t raw = 0;
     field(raw);
@@ -145,8 +145,8 @@ public:
       fail();
       return;
     }
-    // Grows with what is really there: an entry in memory may be much larger
-    // than its byte in the file.
+    // Grow with the entries read and do not trust the count: an entry in memory
+    // may be much larger than in the file.
     values.clear();
     for (uint64_t i = 0; i < count && !failed; ++i) {
       values.emplace_back();

@@ -11,7 +11,7 @@ namespace {
 
 std::string quoted(const std::string &name) { return "'" + name + "'"; }
 
-/// Of each collective, by ticket: which it is of those on its axis.
+/// For each collective, by ticket: its index among those on its axis.
 std::vector<uint32_t> countTurns(const Program &program) {
   std::vector<uint32_t> turns, ofAxis;
   for (const Step &step : program.steps)
@@ -42,13 +42,13 @@ Session::Session(std::shared_ptr<const Artifact> a, size_t entry,
       addresses(program.buffers.size(), nullptr),
       wasSkipped(program.steps.size(), 0), stepTimes(program.steps.size(), 0) {}
 
-// Memory goes before the queue does.
+// Memory is freed before the queue.
 Session::~Session() {
   (void)wait();
   shared->abandonRanks();
 }
 
-/// Has the artifact's code and weights on the device.
+/// Loads the artifact's code and weights on the device.
 Status Session::load() {
   if (loaded)
     return Status::success();
@@ -63,7 +63,7 @@ Status Session::load() {
     loaded = nullptr; // the next run tries again
     return status;
   }
-  // Unless a parameter has been set already.
+  // Skip parameters that were set before.
   for (size_t b = 0; b < program.buffers.size(); ++b)
     if (program.buffers[b].isWeight() && !addresses[b])
       addresses[b] = loaded->weights + program.buffers[b].offset;
@@ -123,7 +123,7 @@ Status Session::checkInputDims() {
   return Status::success();
 }
 
-/// Those of parts, whose coordinates are known now.
+/// Checks the dims of sharded states, now that the coordinates are known.
 Status Session::checkStateDims() {
   for (const Buffer &buffer : program.buffers) {
     if (buffer.kind != Buffer::State ||
@@ -168,7 +168,7 @@ Status Session::checkConditions(uint32_t epoch) {
         told.replace(at, std::strlen(mark), std::to_string(number));
     if (told != check.message)
       return Status::error(MLC_USAGE, told);
-    // That a difference is not 0 tells nobody anything: the message says all.
+    // Omit the values if a difference should be 0: the message says all.
     const Expr &right = program.exprs[check.rhs];
     bool isDifference = right == Expr::constant(0);
     std::string values = isDifference ? ""
@@ -199,7 +199,7 @@ Status Session::bindSymbols() {
 Status Session::reserve(DeviceMemory &block, uint64_t bytes) {
   bool grown = false;
   Status status;
-  // What the queue still works on must stay.
+  // The queue may still use the old block.
   if (bytes > block.capacity())
     status = wait();
   if (status.ok())
@@ -241,7 +241,7 @@ Status Session::plan(mlc_memory &memory) {
   return status;
 }
 
-/// What a run needs before anything is handed to the queue.
+/// Prepares a run before anything is handed to the queue.
 Status Session::prepareRun() {
   ran = false;
   hasBegun = false;
@@ -259,13 +259,13 @@ Status Session::prepareRun() {
     status = shared->checkValues(stateUse);
   if (status.ok())
     status = checkOverlaps();
-  // What can fail must do so before a state is written.
+  // Detect errors before a state is written.
   if (status.ok() && stateUse.hasWrites)
     status = checkCapacities();
   return status;
 }
 
-/// Says of the states what became of them.
+/// Tells the states whether the run succeeded.
 void Session::endRun(bool succeeded) {
   if (succeeded)
     shared->noteWritten(stateUse);
@@ -273,7 +273,7 @@ void Session::endRun(bool succeeded) {
     shared->lose(stateUse);
 }
 
-/// Hands the whole run to the queue, which has begun.
+/// Hands the whole run to the queue; its begin() was called.
 Status Session::handOver() {
   Status status = placeInputs();
   if (status.ok())
@@ -291,13 +291,13 @@ Status Session::run() {
   QueuedWork work(*queue);
   status = handOver();
   Status finished = work.finish();
-  // Why the queue's work has failed, if so.
+  // If a collective failed, report that as the cause.
   if (Status settled = shared->settle(); !settled.ok())
     finished = std::move(settled);
   shared->noteFinished(finished.ok());
   isEnqueued = false;
   isSetUp &= finished.ok();
-  // Blocks that never ran have not counted.
+  // Counters may be wrong if blocks did not run.
   hasZeroCounters &= isSetUp;
   if (status.ok())
     status = std::move(finished);
@@ -355,7 +355,7 @@ Status Session::wait() {
     return Status::success();
   isEnqueued = false;
   Status status = shared->wait();
-  // Another session may have been told of it.
+  // Another session may already have received the error.
   bool failed = shared->failures() != failuresBefore;
   isSetUp &= !failed;
   ran &= !failed;
@@ -388,7 +388,7 @@ Status Session::activate(uint32_t epoch) {
   while (it != list.end() && !matches(*it))
     ++it;
   if (it == list.end()) {
-    // The one that goes for it is not under way.
+    // The plan that is evicted must not be under way.
     if (list.size() == kept)
       status = shared->settle();
     if (!status.ok())

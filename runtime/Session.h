@@ -1,15 +1,15 @@
 //===- Session.h - Running a program ----------------------------*- C++ -*-===//
 //
 // Binds inputs, turns the program into a plan for their dims (sizes, offsets,
-// launch arguments), and executes it. Plans are kept for a few sets of dims;
-// with one at hand a run allocates nothing.
+// launch arguments), and executes it. Plans are kept for a few sets of dims; a
+// run with a kept plan allocates nothing.
 //
 // A program whose sizes depend on computed values is planned in epochs
 // (Artifact.h): when a step has bound a symbol, the buffers whose sizes are now
-// known are planned into an arena of their own.
+// known are placed in a new arena.
 //
-// All memory that steps touch is the device's (Device.h); what the caller reads
-// of a device with memory of its own is a copy that is made when he asks.
+// All memory that steps touch is the device's (Device.h). If the device has its
+// own memory, the caller reads copies that are made on request.
 //
 //===----------------------------------------------------------------------===//
 
@@ -42,37 +42,37 @@ struct ReadyStep {
   // Library steps.
   const LibraryKernel *library = nullptr;
   uint32_t firstLibraryOperand = 0;
-  // Starts of collectives: in EpochPlan::collectives.
+  // Starts of collectives: index in EpochPlan::collectives.
   uint32_t collective = 0;
 };
 
-/// A collective for one set of dims; not moved while it is under way.
+/// A collective for one set of dims; must not move while it is under way.
 struct PlannedCollective {
   std::unique_ptr<Ranks::Prepared> prepared; ///< null without other ranks
   struct Message {
     uint64_t inputBytes, outputBytes;
-    /// The host's copies, where it cannot follow addresses of the device.
+    /// The host's copies, if it cannot read the device's memory.
     Memory input, output;
   };
   std::vector<Message> messages;
-  /// What is handed over.
+  /// The addresses passed to the collective.
   std::vector<const void *> inputs;
   std::vector<void *> outputs;
-  /// Where the device's own memory is exchanged: when the inputs are there, and
-  /// the outputs. Null elsewhere.
+  /// If it works on the device's own memory: the inputs are ready, the outputs
+  /// are done. Else null.
   std::unique_ptr<Event> ready, done;
 };
 
 /// One epoch of the program for one set of symbol values.
 struct EpochPlan {
   std::vector<int64_t> key;
-  /// For each output of the program: whether it is computed in the caller's
-  /// memory.
+  /// For each output of the program: whether it is computed directly in the
+  /// caller's memory.
   std::vector<uint8_t> direct;
   std::vector<std::pair<BufferId, uint64_t>> offsets; ///< in this arena
   uint64_t peak = 0, lowerBound = 0;
   uint64_t scratch = 0; ///< bytes per thread, a multiple of 64
-  uint64_t joint = 0;   ///< bytes, the most of any launch
+  uint64_t joint = 0;   ///< bytes, the maximum over launches
   std::vector<ReadyStep> steps;
   std::vector<Place> operands;
   std::vector<int64_t> args;
@@ -82,8 +82,8 @@ struct EpochPlan {
   // Addresses of `operands`, valid while the session's stamp is this.
   std::vector<void *> pointers;
   uint64_t stamp = 0;
-  /// The launches of a whole run, and the addresses that stand in them: kept
-  /// from a run that begins like the one before.
+  /// The launches of a whole run, and the addresses in them, recorded in a run
+  /// that begins like the one before.
   std::unique_ptr<Recording> recording;
   std::vector<void *> recordedPointers;
   Scratch recordedScratch;
@@ -93,14 +93,14 @@ struct EpochPlan {
 
 class Session {
 public:
-  /// Of the first entry, on the device of `queue`.
+  /// A session of the first entry, on the device of `queue`.
   Session(std::shared_ptr<const Artifact> artifact,
           std::unique_ptr<Queue> queue, uint32_t flags);
-  /// Of entry `entry`, which shares its states with others of the artifact. One
-  /// thread at a time uses all that share them.
+  /// A session of entry `entry` that shares states with others of the artifact.
+  /// One thread at a time may use all that share them.
   Session(std::shared_ptr<const Artifact> artifact, size_t entry,
           std::shared_ptr<SharedStates> shared, uint32_t flags);
-  /// Waits for what was enqueued.
+  /// Waits for enqueued runs.
   ~Session();
   Session(const Session &) = delete;
   Session &operator=(const Session &) = delete;
@@ -113,14 +113,13 @@ public:
                       const int64_t *dims, const void *data,
                       mlc_space space = MLC_SPACE_HOST);
   Status run();
-  /// Hands a run to the queue; all that is bound must be the device's memory.
+  /// Hands a run to the queue; all bound memory must be the device's.
   Status enqueue();
-  /// Until all that was enqueued is done; tells what failed of it.
+  /// Waits until all enqueued runs are done, and returns their failure.
   Status wait();
   void *stream() const { return queue->stream(); }
-  /// The memory that a run on the bound dims would take: nothing is computed
-  /// or allocated, and the inputs' data is not looked at. No answer for a
-  /// program whose sizes depend on data.
+  /// The memory that a run on the bound dims would take. Computes and allocates
+  /// nothing and ignores the inputs' data. Fails if sizes depend on data.
   Status plan(mlc_memory &memory);
   Status output(size_t index, mlc_tensor &tensor);
   Status parameter(size_t index, mlc_tensor &tensor);
@@ -139,14 +138,14 @@ private:
     const void *data = nullptr;
     mlc_space space = MLC_SPACE_HOST;
     uint64_t bytes = 0;
-    DeviceMemory staging; ///< for data that cannot be used where it is
+    DeviceMemory staging; ///< copy of data that the device cannot use in place
   };
   struct BoundOutput {
     uint8_t *data = nullptr; ///< null: the session's own memory
     uint64_t capacity = 0;
     mlc_space space = MLC_SPACE_HOST;
   };
-  /// What kinds of steps do when they are planned and run: SessionSteps.cpp.
+  /// How each kind of step is planned and run: SessionSteps.cpp.
   struct Steps;
 
   Status load();
@@ -217,32 +216,33 @@ private:
   std::vector<BoundOutput> outputs;
   /// As EpochPlan::direct, for the run under way.
   std::vector<uint8_t> direct;
-  /// What parameters were set to; empty: the artifact's bytes.
+  /// The set values of parameters; empty: the artifact's bytes.
   std::vector<DeviceMemory> parameters;
-  /// Memory of the buffers that only parameters decide, and whether it holds
-  /// them.
+  /// Memory of the buffers that depend on parameters alone, and whether it
+  /// holds their values.
   std::vector<DeviceMemory> setupMemory;
   bool isSetUp = false;
   bool dimsChanged = true;
   bool ran = false;
-  /// Whether the queue may still work on a run, and what failed there before.
+  /// Whether the queue may still work on a run, and the count of failures
+  /// before.
   bool isEnqueued = false;
   uint64_t failuresBefore = 0;
-  /// Whether steps of the run under way were handed over.
+  /// Whether steps of the run under way were queued.
   bool hasBegun = false;
-  /// By ticket: the collectives' turns (CollectiveCall), and those that were
-  /// begun and not waited for.
+  /// Indexed by ticket: the collectives' turns (CollectiveCall), and the
+  /// collectives that were started and not yet waited for.
   std::vector<uint32_t> turns;
   std::vector<PlannedCollective *> underWay;
   std::vector<int64_t> symbols;
 
-  /// Per epoch: kept plans, latest used first, and the arena.
+  /// Per epoch: kept plans, most recently used first, and the arena.
   std::vector<std::list<EpochPlan>> plans;
   std::vector<DeviceMemory> arenas;
   DeviceMemory scratch;
   uint64_t scratchStride = 0;
-  /// Memory of launches whose blocks work together, and whether its counters
-  /// are zero: unless it is new, or a run has failed.
+  /// Memory of launches whose blocks cooperate, and whether its counters are
+  /// zero; they are not if it is new or a run has failed.
   DeviceMemory joint;
   bool hasZeroCounters = false;
   /// Address on the device of every buffer that owns memory.
@@ -250,8 +250,8 @@ private:
   /// Changes whenever an address does.
   uint64_t stamp = 1;
 
-  /// The host's copies of what the caller has asked for, by buffer; none where
-  /// the device's memory is the host's.
+  /// The host's copies of buffers that the caller asked for; none if the
+  /// device's memory is the host's.
   std::map<BufferId, Memory> mirrors;
 
   /// For each step: whether it was skipped, and its time.

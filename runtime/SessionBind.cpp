@@ -1,4 +1,4 @@
-//===- SessionBind.cpp - What a session reads and where it writes ---------===//
+//===- SessionBind.cpp - Inputs and outputs of a session ------------------===//
 
 #include "runtime/Session.h"
 
@@ -116,7 +116,7 @@ Status Session::bindInput(size_t index, DType type, size_t rank,
   return Status::success();
 }
 
-/// Gives every input buffer its address: the user's, or a copy's.
+/// Gives every input buffer its address: the user's memory, or a copy.
 Status Session::placeInputs() {
   for (size_t i = 0; i < inputs.size(); ++i) {
     BoundInput &input = inputs[i];
@@ -151,7 +151,8 @@ Status Session::bindOutput(size_t index, void *data, uint64_t capacity,
   return Status::success();
 }
 
-/// The caller's memory for outputs is written while inputs are still read.
+/// Refuses overlaps, since outputs in the caller's memory are written while
+/// inputs are still read.
 Status Session::checkOverlaps() const {
   for (size_t o = 0; o < outputs.size(); ++o) {
     const BoundOutput &output = outputs[o];
@@ -175,8 +176,8 @@ Status Session::checkOverlaps() const {
   return checkStateOverlaps();
 }
 
-/// States are written while inputs are still read, and must not be written from
-/// outside.
+/// Refuses overlaps with states, which are written while inputs are still read
+/// and must not be written through outputs.
 Status Session::checkStateOverlaps() const {
   auto overlaps = [&](const void *data, uint64_t bytes, mlc_space space) {
     for (size_t s = 0; s < shared->count(); ++s)
@@ -203,7 +204,7 @@ Status Session::checkStateOverlaps() const {
   return Status::success();
 }
 
-/// Whether the results fit what the caller gave for them, as far as that is
+/// Checks that the results fit the caller's memory, as far as their sizes are
 /// known before the run.
 Status Session::checkCapacities() const {
   for (size_t o = 0; o < outputs.size(); ++o) {
@@ -218,7 +219,7 @@ Status Session::checkCapacities() const {
       if (!status.ok())
         return status;
       if (__builtin_mul_overflow(bytes, v, &bytes))
-        isKnown = false; // an error of the plan
+        isKnown = false; // planning reports it
     }
     if (isKnown && bytes > outputs[o].capacity)
       return doesNotFit(program.outputs[o].name, bytes, outputs[o].capacity);
@@ -226,8 +227,8 @@ Status Session::checkCapacities() const {
   return Status::success();
 }
 
-/// Decides which outputs whose memory this epoch places are computed in the
-/// caller's, and gives their buffers the address.
+/// Decides which outputs that this epoch places are computed in the caller's
+/// memory, and sets the addresses of their buffers.
 Status Session::chooseDirectOutputs(uint32_t epoch) {
   for (size_t o = 0; o < outputs.size(); ++o) {
     const BoundOutput &output = outputs[o];
@@ -248,7 +249,7 @@ Status Session::chooseDirectOutputs(uint32_t epoch) {
     if (!status.ok())
       return status;
     if (bytes > output.capacity)
-      continue; // an error, unless the tensor is shorter than its memory
+      continue; // fits only if the tensor is shorter than its memory
     direct[o] = 1;
     if (addresses[id] != output.data) {
       addresses[id] = output.data;
@@ -258,7 +259,7 @@ Status Session::chooseDirectOutputs(uint32_t epoch) {
   return Status::success();
 }
 
-/// Copies the outputs that were not computed in the caller's memory there.
+/// Copies outputs that were not computed in place to the caller's memory.
 Status Session::copyOutputs() {
   // All sizes first, so that nothing is written if one does not fit.
   for (bool copies : {false, true})
@@ -354,7 +355,7 @@ Status Session::parameter(size_t index, mlc_tensor &tensor) {
   return status.ok() ? makeReadable(id, tensor) : status;
 }
 
-/// Gives the buffers that only parameters decide memory that lasts.
+/// Gives persistent memory to the buffers that depend on parameters alone.
 Status Session::placeSetupBuffers() {
   if (isSetUp)
     return Status::success();

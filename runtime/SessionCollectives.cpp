@@ -1,12 +1,11 @@
-//===- SessionCollectives.cpp - What ranks exchange in a run --------------===//
+//===- SessionCollectives.cpp - Collectives in a run ----------------------===//
 //
 // A start hands a collective to the ranks (Ranks.h), which carry it out while
-// the steps behind it run; a wait blocks until it is over. On devices with
-// memory of their own the host's copies are exchanged, or, where the ranks'
-// engine works on that memory, the operands themselves: then events order the
-// queue and the engine's stream, and the host waits for neither. How such a
-// collective has ended is known when it has waited for the queue
-// (SharedStates::settle).
+// later steps run; a wait blocks until it is over. For devices with their own
+// memory, the ranks exchange host copies. If their engine works on device
+// memory, they exchange the operands themselves: events order the queue and the
+// engine's stream, and the host waits for neither. The status of such a
+// collective is known after a wait for the queue (SharedStates::settle).
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,7 +13,8 @@
 
 namespace mlc::runtime {
 
-/// The arguments as messages, and their bytes, compared with the buffers.
+/// Turns the arguments into messages and checks their bytes against the
+/// buffers.
 Status Session::planMessages(const Step &step, const int64_t *arg,
                              CollectiveCall &call, PlannedCollective &planned) {
   const rows::Row &row = rowOf(call.kind);
@@ -58,7 +58,7 @@ Status Session::prepareStart(const Step &step, const StartStep &start,
   auto planned = std::make_unique<PlannedCollective>();
   Status status =
       planMessages(step, plan.args.data() + ready.firstArg, call, *planned);
-  // Without ranks nothing runs, but memory can be planned.
+  // Without ranks nothing can run, but memory can be planned.
   Ranks *ranks = shared->ranks();
   if (status.ok() && ranks)
     status = ranks->prepare(artifact->mesh(), call, planned->prepared);
@@ -101,7 +101,7 @@ Status Session::runStart(const Step &step, const StartStep &start,
   void *const *operands = plan.pointers.data() + ready.firstOperand;
   size_t count = step.inputs.size();
   bool isHere = device.usesHostMemory() || planned.ready;
-  // Of a run that was enqueued before.
+  // It may be unsettled from an earlier enqueued run.
   if (shared->isUnsettled(*planned.prepared))
     if (Status status = shared->settle(); !status.ok())
       return status;
@@ -111,7 +111,7 @@ Status Session::runStart(const Step &step, const StartStep &start,
     planned.outputs[i] = operands[count + i];
     if (isHere)
       continue;
-    // In place there as here.
+    // If the operands are in place, so are the host copies.
     bool isSame = operands[i] == operands[count + i];
     Memory &from = isSame ? message.output : message.input;
     planned.inputs[i] = from.data();
@@ -156,7 +156,7 @@ Status Session::runWait(const Step &step, const WaitStep &wait, EpochPlan &plan,
   return status;
 }
 
-/// After a failure: what is under way works on memory of the plan's.
+/// After a failure, waits for collectives that still use the plan's memory.
 void Session::drainCollectives() {
   for (PlannedCollective *&planned : underWay) {
     if (planned)

@@ -130,7 +130,7 @@ Status Session::makePlan(uint32_t epoch, EpochPlan &plan) {
       if (status.ok())
         status = placeOf(port.buffer, place);
     }
-  // Rounded up, and apart from the neighbour's cache lines.
+  // Round up, and keep threads on separate cache lines.
   for (uint64_t bytes : {plan.scratch, plan.joint})
     if (bytes > uint64_t(1) << 40)
       return Status::error(MLC_RESOURCES,

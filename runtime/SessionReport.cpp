@@ -1,4 +1,4 @@
-//===- SessionReport.cpp - What a session tells after a run ---------------===//
+//===- SessionReport.cpp - Buffers and statistics of a session ------------===//
 
 #include "runtime/Session.h"
 

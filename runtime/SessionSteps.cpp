@@ -1,8 +1,8 @@
 //===- SessionSteps.cpp - What each kind of step does ---------------------===//
 //
-// The rows of Step.h say what a kind of step has; here stands what is planned
-// for it once per set of dims, and what it does in a run. Operands and
-// arguments are placed for all kinds alike (Session::makeStep).
+// Step.h describes the fields of each kind of step. This file plans each kind
+// once per set of dims, and runs it. Session::makeStep places operands and
+// arguments for all kinds.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,7 +19,7 @@ struct Session::Steps {
   const Step &step;
   EpochPlan &plan;
 
-  // Sets in `ready` what a run needs of the present sizes.
+  // Sets `ready` for the current sizes.
   Status prepare(const LaunchStep &launch, ReadyStep &ready);
   Status prepare(const GridLaunchStep &launch, ReadyStep &ready);
   Status prepare(const LibraryStep &, ReadyStep &ready);
@@ -136,7 +136,7 @@ Status Session::Steps::run(const GridLaunchStep &launch,
   Launch call = launchOf(launch.kernel, ready);
   call.block = ready.block;
   call.shared = ready.shared;
-  // Blocks without scratch memory are not bound to the number of workers.
+  // Without scratch memory the number of blocks is not limited to the workers.
   if (launch.joint)
     call.joint = session.joint.data();
   else if (launch.scratch)
@@ -250,12 +250,12 @@ Status Session::Steps::run(const BindStep &bind, const ReadyStep &) {
   status = session.queue->download(
       bytes, static_cast<const uint8_t *>(tensor.data) + bind.element * width,
       width);
-  // What came by way of a collective that has failed is no value.
+  // If a collective failed, the value is invalid.
   if (status.ok())
     status = session.shared->settle();
   if (status.ok())
     status = session.setSymbol(bind.symbol, readInteger(type, bytes));
-  // What is known from here on.
+  // Check the conditions that are known from here on.
   if (status.ok())
     status = session.checkConditions(session.epochs.ofSymbol[bind.symbol]);
   return status;
@@ -320,8 +320,8 @@ Status Session::makeStep(const Step &step, EpochPlan &plan) {
   return status;
 }
 
-/// Whether all that the steps of an epoch do is to launch: what waits for the
-/// device cannot be recorded.
+/// Whether all steps of an epoch are launches; steps that wait for the device
+/// cannot be recorded.
 bool Session::isRecordable(uint32_t epoch) const {
   if (!queue->canRecord() || (flags & MLC_SESSION_PROFILE))
     return false;
@@ -333,8 +333,8 @@ bool Session::isRecordable(uint32_t epoch) const {
       });
 }
 
-/// The launches of a plan are recorded when they come for the second time with
-/// the same addresses; from then on the whole is one piece of work.
+/// Records the launches of a plan when they repeat with the same addresses, and
+/// replays them as a whole from then on.
 Status Session::runEpoch(uint32_t epoch) {
   Status status = activate(epoch);
   if (!status.ok())
@@ -342,7 +342,7 @@ Status Session::runEpoch(uint32_t epoch) {
   EpochPlan &plan = plans[epoch].front();
   if (!isRecordable(epoch))
     return runSteps(epoch, plan);
-  // Runs after the first leave out what depends on parameters alone.
+  // Later runs skip steps that depend on parameters alone.
   const std::vector<uint32_t> &first = epochs.firstStep;
   const std::vector<uint8_t> &isSetupStep = setup.isStep;
   bool skips = isSetUp && std::any_of(isSetupStep.begin() + first[epoch],

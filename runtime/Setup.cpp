@@ -15,7 +15,7 @@ bool isFixed(const Program &program, ExprId id) {
   });
 }
 
-/// What ranks exchange they exchange in every run, all of them.
+/// Collectives are never setup: all ranks take part in every run.
 bool isOfCollective(const Step &step) {
   TicketUse tickets = ticketsOf(step);
   return tickets.started || tickets.awaited;
@@ -92,8 +92,8 @@ Setup findSetup(const Program &program) {
       readsOther |=
           kind != Buffer::Constant && kind != Buffer::Parameter && !isSetup;
     }
-    // A buffer that others write too lives as long as one run; a state is
-    // written in each.
+    // A buffer with several writers holds its value only within a run; states
+    // are written in each run.
     bool isAlone =
         std::all_of(step.outputs.begin(), step.outputs.end(), [&](BufferId b) {
           BufferId root = rootOf(program, b);

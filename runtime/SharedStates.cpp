@@ -1,4 +1,4 @@
-//===- SharedStates.cpp - What lives across runs --------------------------===//
+//===- SharedStates.cpp - States that live across runs --------------------===//
 
 #include "runtime/SharedStates.h"
 
@@ -32,7 +32,7 @@ SharedStates::SharedStates(std::shared_ptr<const Artifact> a,
   }
 }
 
-// Memory goes before the queue does.
+// Memory is freed before the queue.
 SharedStates::~SharedStates() {
   (void)wait();
   abandonRanks();
@@ -67,7 +67,7 @@ Status SharedStates::fillZeros(size_t index) {
   return status;
 }
 
-/// The rank's part of the artifact's value.
+/// Stores the rank's shard of the artifact's value.
 Status SharedStates::storePart(size_t index) {
   const State &whole = state(index);
   const uint8_t *value = artifact->weights() + whole.offset;
@@ -82,7 +82,7 @@ Status SharedStates::storePart(size_t index) {
            const_cast<uint8_t *>(value), cut.data(), /*join=*/false);
   QueuedWork all(*work);
   status = work->upload(address(index), cut.data(), size(index));
-  // Before it goes.
+  // Finish before `cut` is freed.
   Status finished = all.finish();
   return status.ok() ? finished : status;
 }
@@ -181,7 +181,7 @@ Status SharedStates::wait() {
     QueuedWork all(*work);
     status = all.finish();
   }
-  // Why the queue's work has failed, if so.
+  // If a collective failed, report that as the cause.
   if (Status settled = settle(); !settled.ok())
     status = std::move(settled);
   noteFinished(status.ok());
@@ -254,7 +254,7 @@ Status SharedStates::set(size_t index, DType type, size_t rank,
   status = wait();
   if (status.ok())
     status = place();
-  // What was read of it may be given back.
+  // The caller may pass the pointer that read() returned.
   if (!status.ok() || data == address(index))
     return status;
   QueuedWork all(*work);

@@ -1,8 +1,8 @@
-//===- SharedStates.h - What lives across runs ------------------*- C++ -*-===//
+//===- SharedStates.h - States that live across runs ------------*- C++ -*-===//
 //
 // The memory of an artifact's states, shared by the sessions that run its
-// entries one after another, and the queue that orders their work. What a state
-// holds when something fails says docs/States.md.
+// entries one after another, and the queue that orders their work.
+// docs/States.md says what a state holds after a failure.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,75 +19,75 @@ namespace mlc::runtime {
 
 class SharedStates {
 public:
-  /// `ranks`, whose number is that of the artifact's mesh (checkRanks), may be
-  /// null where that is one.
+  /// The number of `ranks` is that of the artifact's mesh (checkRanks); null
+  /// for a single rank.
   SharedStates(std::shared_ptr<const Artifact> artifact,
                std::unique_ptr<Queue> queue,
                std::shared_ptr<Ranks> ranks = nullptr);
-  /// Waits for what was enqueued. Where a collective has failed, ends all ranks
-  /// first: the memory is still theirs.
+  /// Waits for enqueued runs. After a failed collective it first ends all
+  /// ranks, since they may still write to the memory.
   ~SharedStates();
   SharedStates(const SharedStates &) = delete;
   SharedStates &operator=(const SharedStates &) = delete;
 
-  /// The same, before memory of a session's own goes that collectives may still
-  /// write to. May end the process.
+  /// Ends all ranks after a failed collective, before a session frees memory
+  /// that collectives may still write to. May end the process.
   void abandonRanks();
 
   Queue &queue() const { return *work; }
   Ranks *ranks() const { return others.get(); }
-  /// This rank's on each axis of the mesh.
+  /// This rank's coordinate on each axis of the mesh.
   const std::vector<int64_t> &coordinates() const { return position; }
   const State &state(size_t index) const { return artifact->states()[index]; }
   size_t count() const { return memory.size(); }
-  /// Of this rank's part, which is all of a state that is not split.
+  /// The dims of this rank's shard, or of the whole state if it is not split.
   const std::vector<int64_t> &dims(size_t index) const {
     return parts[index].dims;
   }
   uint64_t size(size_t index) const { return parts[index].size; }
-  /// What all states take on the device and the host.
+  /// Bytes that all states take on the device and the host.
   uint64_t bytes() const;
 
-  /// Gives the states memory and their first values, the first time.
+  /// Gives the states memory and their initial values on the first call.
   Status place();
   uint8_t *address(size_t index) const { return memory[index].data(); }
 
-  // Around the runs of a program that uses states so:
-  /// An error if one that it reads holds nothing.
+  // Called around the runs of a program that uses states according to `use`:
+  /// An error if a state that it reads has no value.
   Status checkValues(const StateUse &use) const;
-  /// A run was handed to the queue which will write some.
+  /// A run that will write states was handed to the queue.
   void noteEnqueued(const StateUse &use);
-  /// A run has written some.
+  /// A run has written states.
   void noteWritten(const StateUse &use);
-  /// A run that would have written some failed on the way.
+  /// A run that writes states failed on the way.
   void lose(const StateUse &use);
-  /// Waits for all that was enqueued.
+  /// Waits for all enqueued runs.
   Status wait();
-  /// Nothing is enqueued any more, as somebody has waited. What failed takes
-  /// the states with it that were to be written.
+  /// Called after a wait: nothing is enqueued any more. After a failure, the
+  /// states that were to be written are lost.
   void noteFinished(bool succeeded);
-  /// A step has waited for a collective on the device's own memory: its outputs
-  /// hold anything if it fails, and nobody knows yet how it ends.
+  /// A step has waited for a collective on the device's own memory, which may
+  /// still fail and leave its outputs undefined.
   void noteUnsettled(Ranks::Prepared &prepared) {
     unsettled.push_back(&prepared);
   }
   bool isUnsettled(const Ranks::Prepared &prepared) const;
-  /// Waits for these, and tells how they have ended. When the queue's work is
-  /// done they are, but for that.
+  /// Waits for these collectives and returns their status. Once the queue's
+  /// work is done, only the status is outstanding.
   Status settle();
-  /// How often that has failed.
+  /// How often settle() has failed.
   uint64_t failures() const { return failureCount; }
 
   // For the caller, between runs:
   Status set(size_t index, DType type, size_t rank, const int64_t *dims,
              const void *data, mlc_space space);
-  /// What it holds, where the host can read it; until the next change.
+  /// The state's value in host memory, valid until the next change.
   Status read(size_t index, mlc_tensor &tensor);
-  /// The values that the artifact has for them, or none.
+  /// Resets all states to the artifact's values, or to none.
   Status reset();
-  /// A .npz file that holds each by its name; whole or as it was before.
+  /// Writes all states by name to a .npz file, atomically.
   Status save(const char *path);
-  /// All of them from such a file; none where something is wrong with it.
+  /// Loads all states from such a file, or none on an error.
   Status load(const char *path);
 
 private:
@@ -108,14 +108,15 @@ private:
   };
   std::vector<Part> parts;
   std::vector<DeviceMemory> memory;
-  /// Whether each holds a value, and whether it was lost in a failed run.
+  /// For each state: whether it has a value, and whether a failed run lost it.
   std::vector<uint8_t> held, lost;
-  /// What runs that were enqueued write.
+  /// States that enqueued runs write.
   std::vector<uint8_t> pending;
   std::vector<Ranks::Prepared *> unsettled;
   bool isPlaced = false, isEnqueued = false;
   uint64_t failureCount = 0;
-  /// The host's copies of what was read, where it cannot follow addresses.
+  /// The host's copies of states that were read, if it cannot read the device's
+  /// memory.
   std::map<size_t, Memory> mirrors;
 };
 

@@ -21,7 +21,7 @@ Status SharedStates::load(const char *path) {
   NpzFile file;
   Status status = file.open(path);
   std::vector<NpyArray> arrays(count());
-  // All is read before anything is changed.
+  // Read all before changing anything.
   for (size_t i = 0; status.ok() && i < count(); ++i) {
     status = file.read(state(i).name, arrays[i]);
     if (status.ok() &&

@@ -32,7 +32,7 @@ struct [[nodiscard]] Status {
   }
 };
 
-/// Whether an `errno` tells of a lack of memory, disk or open files.
+/// Whether an `errno` means a lack of memory, disk or open files.
 inline bool isResourceError(int code) {
   return code == ENOSPC || code == EDQUOT || code == EFBIG || code == ENOMEM ||
          code == EMFILE || code == ENFILE || code == EAGAIN;

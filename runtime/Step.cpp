@@ -108,8 +108,8 @@ struct Sizes : IgnoreFields {
   }
 };
 
-/// Texts of sizes and of steps are cut here: a file may repeat a long size
-/// without end.
+/// Limits for texts of sizes and steps, since a file may repeat a long size
+/// many times.
 constexpr size_t maxSizeText = 80, maxStepText = 400;
 
 class Printer {
@@ -165,7 +165,7 @@ private:
       text = text.substr(0, maxSizeText) + "...";
     return text;
   }
-  /// Made once: a long one takes a while.
+  /// Cached, since long ones are slow.
   const std::string &sizeText(ExprId id) {
     std::string &known = sizeTexts[id];
     if (known.empty())

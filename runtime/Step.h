@@ -1,9 +1,9 @@
 //===- Step.h - The steps of a program -------------------------*- C++ -*-===//
 //
-// One row per kind of step: what it is called, how many tensors it takes, its
-// fields. Reading and writing the file, validation, the epochs, the setup and
-// the text that `mlc inspect` prints are made of the rows; what a kind does
-// when it runs stands in SessionSteps.cpp. docs/AddAStep.md adds one.
+// One row per kind of step: its name, how many tensors it takes, its fields.
+// Serialization, validation, the epochs, the setup and the text of `mlc
+// inspect` are derived from the rows. SessionSteps.cpp runs each kind.
+// docs/AddAStep.md shows how to add one.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,12 +29,12 @@ using ExprId = uint32_t;
 using BufferId = uint32_t;
 using KernelId = uint32_t;
 
-/// As many ranks as there may be, of a program and of a collective.
+/// The most ranks of a program and of a collective.
 constexpr uint32_t maxRanks = 1 << 16;
 
-/// An axis of the mesh that the ranks form. The last one's coordinate changes
-/// fastest with the rank; ranks that agree in all other coordinates are a
-/// group, among which collectives are.
+/// An axis of the mesh of ranks. The coordinate on the last axis changes
+/// fastest with the rank. Ranks that agree in all other coordinates form a
+/// group; collectives along the axis run within it.
 struct MeshAxis {
   std::string name;
   uint32_t size = 1;
@@ -43,8 +43,8 @@ struct MeshAxis {
 /// For a row's `numInputs` and `numOutputs`: as many as the step has.
 constexpr size_t anyNumber = SIZE_MAX;
 
-// A row's `fields` hands its fields, by name, to a visitor. The visitor's
-// functions are the roles that a field can have:
+// A row's `fields` passes its fields, by name, to a visitor. The visitor has
+// one function for each role of a field:
 //
 //   kernel(name, KernelId)    a kernel of the code images
 //   size(name, ExprId)        a size expression; also std::optional<ExprId>
@@ -59,7 +59,7 @@ constexpr size_t anyNumber = SIZE_MAX;
 //                             one waits for
 //   waits(name, uint32_t)     the ticket of what was begun
 
-/// The words that a field of that role may be.
+/// The values of a field with the role `word`.
 struct Words {
   const char *const *all;
   uint8_t count;
@@ -74,10 +74,10 @@ struct LaunchStep {
   ExprId tasks = 0;                   ///< how many independent tasks
   std::optional<ExprId> scratch = {}; ///< bytes per worker; none: 0
   /// Rough scalar operations of the whole launch, from which a device decides
-  /// how many workers pay; none: use all.
+  /// how many workers to use; none: use all.
   std::optional<ExprId> work = {};
-  /// Those of `work` that are a contraction's (a multiply-add is two), for
-  /// profiles; none: 0.
+  /// The part of `work` in contractions (a multiply-add is two), for profiles;
+  /// none: 0.
   std::optional<ExprId> products = {};
 
   template <typename Self, typename V> static void fields(Self &self, V &v) {
@@ -89,8 +89,8 @@ struct LaunchStep {
   }
 };
 
-/// Calls the runtime's library kernel (Library.h) whose key is the step's name;
-/// `args` are its integer arguments.
+/// Calls the library kernel (Library.h) whose key is the step's name; `args`
+/// are its integer arguments.
 struct LibraryStep {
   static constexpr const char *kind = "library";
   static constexpr size_t numInputs = anyNumber, numOutputs = anyNumber;
@@ -112,7 +112,7 @@ struct BindStep {
   }
 };
 
-/// Runs a kernel of the code image whose tasks are blocks of threads, on a GPU.
+/// Runs a kernel of the code image on a GPU; its tasks are blocks of threads.
 struct GridLaunchStep {
   static constexpr const char *kind = "grid-launch";
   static constexpr size_t numInputs = anyNumber, numOutputs = anyNumber;
@@ -122,15 +122,15 @@ struct GridLaunchStep {
   ExprId block = 0;                   ///< threads of a block, 1 to maxBlock
   std::optional<ExprId> shared = {};  ///< bytes of dynamic shared memory
   std::optional<ExprId> scratch = {}; ///< bytes for each block; none: 0
-  /// Bytes of joint memory, in the place of scratch memory: for blocks that
-  /// work together. Its first `counterBytes` are zero when a launch begins, and
-  /// the launch leaves them so. None: 0.
+  /// Bytes of joint memory, in place of scratch memory, for blocks that
+  /// cooperate. Its first `counterBytes` are zero before and after each launch.
+  /// None: 0.
   std::optional<ExprId> joint = {};
   static constexpr uint64_t counterBytes = 4096;
-  /// As a LaunchStep's, for profiles alone.
+  /// As in LaunchStep, but only for profiles.
   std::optional<ExprId> work = {}, products = {};
 
-  /// What no GPU exceeds.
+  /// Limits that no GPU exceeds.
   static constexpr uint64_t maxBlock = 1024, maxShared = 227 * 1024;
 
   template <typename Self, typename V> static void fields(Self &self, V &v) {
@@ -145,8 +145,8 @@ struct GridLaunchStep {
   }
 };
 
-/// Copies its input into its output, which is as large: the new value of a
-/// state that no other step could write there.
+/// Copies its input into its output of equal size: the new value of a state
+/// that no other step could write in place.
 struct AssignStep {
   static constexpr const char *kind = "assign";
   static constexpr size_t numInputs = 1, numOutputs = 1;
@@ -158,16 +158,15 @@ inline constexpr Words collectiveWords = {collectiveNames, numCollectives};
 inline constexpr Words reductionWords = {reductionNames, numReductions};
 
 /// Begins a collective among the ranks of an axis: inputs[i] and outputs[i] are
-/// message i, and what lies in them is dense. Until its wait the inputs are not
-/// written and the outputs not touched by others. Collectives.def says what the
-/// arguments are.
+/// message i, dense. Until its wait, no step writes the inputs or touches the
+/// outputs. Collectives.def describes the arguments.
 struct StartStep {
   static constexpr const char *kind = "start";
   static constexpr size_t numInputs = anyNumber, numOutputs = anyNumber;
 
   uint8_t collective = 0; ///< CollectiveKind
-  uint8_t reduction = 0;  ///< ReductionKind, where there is one
-  std::string algorithm;  ///< of an all-reduce; empty: the engine's own
+  uint8_t reduction = 0;  ///< ReductionKind, if any
+  std::string algorithm;  ///< for an all-reduce; empty: the engine's own
   uint32_t axis = 0;
   uint32_t ticket = 0; ///< counted from 0, in the order of the starts
 
@@ -193,7 +192,7 @@ struct WaitStep {
   }
 };
 
-/// Every kind; the places in this list are the numbers in the file.
+/// All kinds; a kind's index in this list is its number in the file.
 using StepDetail =
     std::variant<LaunchStep, LibraryStep, BindStep, GridLaunchStep, AssignStep,
                  StartStep, WaitStep>;
@@ -208,13 +207,13 @@ struct InPlace {
   uint32_t input = 0;
 };
 
-/// What all kinds have, and the kind with its fields.
+/// The fields that all kinds share, and the kind with its own.
 struct Step {
   std::string name;               ///< Library: its key; else for people
   std::vector<std::string> nodes; ///< ONNX nodes that this step computes
   std::vector<BufferId> inputs;
   std::vector<BufferId> outputs; ///< of the arena or of states, or aliases
-  std::vector<ExprId> args;      ///< sizes that are handed over when it runs
+  std::vector<ExprId> args;      ///< sizes that are passed when it runs
   std::vector<InPlace> inPlace;
   StepDetail detail;
 
@@ -233,14 +232,14 @@ struct Step {
                    std::vector<BufferId> outputs);
   static Step bindSymbol(SymbolId symbol, BufferId from, uint64_t element);
 
-  /// The step as one of kind `Kind`, which it must be.
+  /// The step's fields as `Kind`, which must be its kind.
   template <typename Kind> Kind &as() { return std::get<Kind>(detail); }
   template <typename Kind> const Kind &as() const {
     return std::get<Kind>(detail);
   }
 };
 
-/// Hands the fields of the step's kind to `visitor`.
+/// Passes the fields of the step's kind to `visitor`.
 template <typename StepOrConst, typename V>
 void visitFields(StepOrConst &step, V &visitor) {
   std::visit(
@@ -250,7 +249,7 @@ void visitFields(StepOrConst &step, V &visitor) {
       step.detail);
 }
 
-/// For visitors that want some roles only: passes over the others.
+/// Base of visitors that want only some roles; ignores the others.
 struct IgnoreFields {
   void kernel(const char *, KernelId) {}
   void size(const char *, std::optional<ExprId>) {}
@@ -272,8 +271,8 @@ struct Arity {
 };
 Arity arityOf(const Step &step);
 
-/// Makes `detail` one of the kind with this number, with nothing in it; false
-/// where there is no such kind.
+/// Sets `detail` to an empty one of the kind with this number; false if there
+/// is no such kind.
 bool makeDetail(uint64_t number, StepDetail &detail);
 
 /// The ticket that the step starts or waits for; none for most kinds.
@@ -292,10 +291,10 @@ struct Operations {
 };
 Operations operationsOf(const Step &step);
 
-/// The size expressions of the step: its arguments and those of its fields.
+/// The step's size expressions: its arguments and those of its fields.
 std::vector<ExprId> sizesOf(const Step &step);
 
-/// What each step of a valid program says beside its tensors, for people:
+/// Describes each step of a valid program, without its tensors, for people:
 /// "kernel k3, tasks 4*N, args (N; 2*N)".
 std::vector<std::string> describeSteps(const Program &program,
                                        const std::vector<MeshAxis> &mesh = {});

@@ -1,4 +1,4 @@
-//===- Text.cpp - Untrusted text, made fit to be shown --------------------===//
+//===- Text.cpp - Makes untrusted text safe to show -----------------------===//
 
 #include "runtime/Text.h"
 
@@ -10,7 +10,7 @@ namespace mlc::runtime {
 
 namespace {
 
-/// A character of UTF-8, or one byte that belongs to none (`length` 0).
+/// A UTF-8 character, or one invalid byte (`length` 0).
 struct Character {
   uint32_t code = 0;
   size_t length = 0;
@@ -29,7 +29,7 @@ Character decode(std::string_view text) {
       return {};
     code = code << 6 | (byte(i) & 0x3f);
   }
-  // Longer than needed, surrogates, or beyond Unicode.
+  // Overlong, a surrogate, or beyond Unicode.
   static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
   if (code < least[length] || code > 0x10ffff ||
       (code >= 0xd800 && code < 0xe000))
@@ -39,7 +39,7 @@ Character decode(std::string_view text) {
 
 bool isControl(uint32_t c) { return c < 0x20 || (c >= 0x7f && c < 0xa0); }
 
-/// Separators of lines, and marks that change how what follows is shown.
+/// Line separators, and marks that change how later text is shown.
 bool misleads(uint32_t c) {
   return c == 0x061c || c == 0x200e || c == 0x200f ||
          (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069) ||
@@ -103,7 +103,7 @@ std::string jsonString(std::string_view text) {
       [&](uint32_t code, std::string_view bytes) {
         if (code == '"' || code == '\\')
           result += '\\';
-        // Control characters beyond ASCII are fit for JSON, not for terminals.
+        // Control characters beyond ASCII are valid JSON but bad for terminals.
         if (isControl(code) || misleads(code))
           appendCode(result, "\\u%04x", code);
         else

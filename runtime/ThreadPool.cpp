@@ -21,8 +21,8 @@ namespace {
 
 constexpr uint64_t openBit = uint64_t(1) << 31;
 constexpr uint64_t insideMask = openBit - 1;
-/// How long a worker watches for the next loop before it sleeps: longer than
-/// the gap between the steps of a program, short beside the gap between runs.
+/// How long a worker spins for the next loop before it sleeps: longer than the
+/// gap between the steps of a program, short compared with that between runs.
 constexpr std::chrono::microseconds spinTime(200);
 
 } // namespace
@@ -37,7 +37,7 @@ ThreadPool::ThreadPool(unsigned threads, bool flushDenormals)
     : shares(new Share[std::max(threads, 1u)]) {
   // Spinning helps only when every thread has a core.
   spin = threads <= usableCores();
-  // Signals are the user's: they go to the user's threads.
+  // Block signals here: they belong to the user's threads.
   sigset_t all, old;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &old);
@@ -72,7 +72,7 @@ void ThreadPool::wake() {
 
 void ThreadPool::sleep(uint32_t seen) {
   // run() changes the ticket before it looks at `sleepers`, so either it sees
-  // us or the futex sees the new ticket.
+  // this thread or the futex sees the new ticket.
   ++sleepers;
   while (ticket.load() == seen)
     syscall(SYS_futex, reinterpret_cast<uint32_t *>(&ticket),

@@ -2,10 +2,10 @@
 //
 // A fixed set of threads for loops of independent tasks. Workers spin for a
 // short while after each loop, then sleep. Each thread first takes pieces of
-// its own share, then of the others', a quarter of what is left there at a
-// time: few pieces, and small ones at the end, where threads wait for each
-// other. The caller never waits for a worker that has not begun: if a worker
-// is late, its share is simply taken.
+// its own share, then of the others', a quarter of the rest at a time: few
+// pieces, and small ones at the end, where threads wait for each other. The
+// caller never waits for a worker that has not begun; other threads take a late
+// worker's share.
 //
 //===----------------------------------------------------------------------===//
 
@@ -53,7 +53,7 @@ private:
   void sleep(uint32_t seen);
   void wake();
 
-  // The loop under way. Written by the caller while no worker is inside.
+  // The current loop. The caller writes it while no worker is inside.
   Fn fn = nullptr;
   void *context = nullptr;
   unsigned active = 0;

@@ -1,7 +1,7 @@
 //===- Training.h - How an artifact is trained ------------------*- C++ -*-===//
 //
-// What a trainer (runtime/train) must know of a program beside its entries: the
-// compiler writes it into the artifact, so that nobody parses names.
+// What a trainer (runtime/train) must know about a program besides its entries.
+// The compiler writes it into the artifact, so that no code parses names.
 //
 //===----------------------------------------------------------------------===//
 
@@ -39,40 +39,38 @@ const char *name(InputRole role);
 std::optional<StateRole> findStateRole(const std::string &text);
 std::optional<InputRole> findInputRole(const std::string &text);
 
-/// An input that samples are given to, of all ranks together.
+/// An input for samples, over all ranks.
 struct SamplePort {
   std::string name;
   mlc_dtype type = MLC_F32;
-  std::vector<int64_t> dims;      ///< -1: open; the first is the sample
+  std::vector<int64_t> dims;      ///< -1: dynamic; the first is the sample
   std::vector<std::string> texts; ///< of the dims
 };
 
-/// The most batches of which a step takes the mean.
+/// The most batches that a step averages over.
 constexpr int64_t mostBatchesOfAStep = int64_t(1) << 20;
 
-/// How an artifact whose entries are those of training (docs/Training.md) is
-/// trained.
+/// How an artifact with training entries (docs/Training.md) is trained.
 struct Training {
-  /// Samples of a batch of all ranks; 0: the model leaves that open.
+  /// Samples of a batch over all ranks; 0: the model leaves it open.
   int64_t batch = 0;
-  /// Batches of which a step takes the mean of the gradients.
+  /// How many batches a step averages the gradients over.
   int64_t accumulate = 1;
-  /// What a batch is made of, in the order of the first entry's inputs.
+  /// The inputs of a batch, in the order of the first entry's inputs.
   std::vector<SamplePort> samples;
-  /// Which of these holds labels, of int64; negative ones do not count.
+  /// Which of these holds int64 labels; negative ones do not count.
   std::optional<uint32_t> labels;
-  /// How many classes labels name; 0: that is open.
+  /// The number of classes; 0: unknown.
   int64_t classes = 0;
-  /// The model tells NaN from numbers, so that samples may have some.
+  /// The model handles NaN, so samples may contain it.
   bool takesNaN = false;
-  /// Of Adam and AdamW.
+  /// For Adam and AdamW.
   double beta1 = 0, beta2 = 0;
-  /// What the loss is scaled by in the beginning, and whether that changes; 0:
-  /// it is not scaled.
+  /// The initial loss scale, and whether it changes; 0: no scaling.
   double lossScale = 0;
   bool isScaleDynamic = false;
-  /// What a checkpoint depends on, a line each: the model's hash, the loss, the
-  /// optimizer, and how ranks share the work.
+  /// What a checkpoint depends on, one line each: the model's hash, the loss,
+  /// the optimizer, and how ranks share the work.
   std::string model, loss, optimizer, distribution;
 };
 

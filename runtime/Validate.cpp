@@ -14,15 +14,15 @@ namespace {
 /// Expressions deeper than evaluate()'s stack or absurdly long are refused.
 constexpr size_t maxDepth = 64;
 constexpr size_t maxExprLength = 1024;
-/// Aliases of aliases of ...; bounds the time of rootOf().
+/// Longest chain of aliases; bounds the time of rootOf().
 constexpr unsigned maxAliasDepth = 32;
 /// Bounds the size of an expression's text.
 constexpr size_t maxSymbolName = 256;
-/// Of an algorithm.
+/// For an algorithm's name.
 constexpr size_t maxWord = 64;
-/// States are files of an archive by their names.
+/// States are named files in an archive.
 constexpr size_t maxStateName = 32768;
-/// Every entry has something for every state.
+/// Every entry keeps data for every state.
 constexpr size_t maxStates = 1 << 16, maxEntries = 64;
 
 bool isSplit(const State &state, size_t dim) {
@@ -63,7 +63,7 @@ private:
     if (!holds && error.empty())
       error = "a " + std::string(kindName(step)) + " step " + what;
   }
-  /// A valid program may break it, but no artifact holds that.
+  /// A valid program may exceed a limit, but an artifact must not.
   void limit(bool holds, const std::string &what) {
     if (holds || !error.empty())
       return;
@@ -110,7 +110,7 @@ private:
     void axis(const char *name, uint32_t index) {
       check(name, index < v.mesh.size(), "no axis");
     }
-    // CollectiveChecks knows which there are.
+    // CollectiveChecks checks tickets.
     void starts(const char *, uint32_t) {}
     void waits(const char *, uint32_t) {}
   };
@@ -235,7 +235,7 @@ void Validator::checkBuffers() {
   }
 }
 
-/// Its dims are numbers whose product is its size.
+/// The dims must be constants whose product is the size.
 void Validator::checkParameter(const Buffer &b) {
   uint64_t bytes = byteSize(b.type);
   for (ExprId dim : b.dims) {
@@ -252,8 +252,8 @@ void Validator::checkParameter(const Buffer &b) {
   require(bytes == b.size, "a parameter's size is not that of its dims");
 }
 
-/// It is of the type and the dims of its state; those of a part are compared
-/// when a session knows its coordinates.
+/// The buffer must have its state's type and dims. A session checks a shard's
+/// dims, once it knows its coordinates.
 void Validator::checkState(const Buffer &b) {
   require(b.source < states.size(), "a buffer belongs to no state");
   if (!error.empty())
@@ -302,13 +302,13 @@ static bool isWritable(const Buffer &b) {
   return b.kind == Buffer::Arena || b.kind == Buffer::State;
 }
 
-/// Whether a buffer may hold nothing when the first step begins.
+/// Whether a buffer may be undefined when the first step begins.
 static bool canBeUnwritten(const Buffer &b) {
   return b.kind == Buffer::Arena || b.kind == Buffer::Alias;
 }
 
 void Validator::needSizeBound(BufferId id) {
-  // The memory's owner is placed when its first user runs.
+  // The owner of the memory must be placed before its first use.
   for (;;) {
     const Buffer &b = p.buffers[id];
     for (ExprId dim : b.dims)
@@ -330,7 +330,7 @@ void Validator::checkStep(const Step &step) {
     if (!error.empty())
       return;
     needSizeBound(b);
-    // What a collective has consumed is its own until then.
+    // The wait may name inputs that its collective has consumed.
     require(written[rootOf(p, b)] || ticketsOf(step).awaited,
             "a step reads what nothing has written");
   }
@@ -340,7 +340,7 @@ void Validator::checkStep(const Step &step) {
     if (!error.empty())
       return;
     needSizeBound(b);
-    // What a collective writes is there when it was waited for.
+    // A collective's outputs are written only after its wait.
     if (!ticketsOf(step).started)
       markWritten(b);
   }
@@ -406,7 +406,7 @@ void Validator::checkSteps() {
   }
 }
 
-/// What is wrong with a state by itself; empty where nothing is.
+/// What is wrong with a single state; empty if nothing is.
 std::string problemOf(const State &state, uint64_t weightsSize,
                       const std::vector<MeshAxis> &mesh) {
   if (state.name.empty() || state.name.size() > maxStateName)
@@ -430,7 +430,7 @@ std::string problemOf(const State &state, uint64_t weightsSize,
   return problemOf(state.splits, state.dims.size(), mesh);
 }
 
-/// That names are there once: what is found by name must be one thing.
+/// Whether names are unique, since lookups go by name.
 template <typename T> bool hasOneOfEach(const std::vector<T> &all) {
   std::set<std::string> names;
   return std::all_of(all.begin(), all.end(), [&](const T &each) {

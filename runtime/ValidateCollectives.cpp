@@ -1,4 +1,4 @@
-//===- ValidateCollectives.cpp - What ranks exchange, checked -------------===//
+//===- ValidateCollectives.cpp - Checks of collectives --------------------===//
 
 #include "runtime/ValidateCollectives.h"
 
@@ -50,7 +50,7 @@ bool CollectiveChecks::consumes(const StartStep &start) {
   return rowOf(start).consumes();
 }
 
-/// Adds `change` to the collectives that work on the step's memory.
+/// Adds `change` to the count of collectives that use the step's memory.
 void CollectiveChecks::mark(const Step &step, int change) {
   bool consumed = consumes(step.as<StartStep>());
   for (BufferId b : step.inputs)

@@ -1,4 +1,4 @@
-//===- ValidateCollectives.h - What ranks exchange, checked -----*- C++ -*-===//
+//===- ValidateCollectives.h - Checks of collectives ------------*- C++ -*-===//
 
 #ifndef MLC_RUNTIME_VALIDATECOLLECTIVES_H
 #define MLC_RUNTIME_VALIDATECOLLECTIVES_H
@@ -7,26 +7,26 @@
 
 namespace mlc::runtime {
 
-/// What is wrong with a mesh by itself; empty where nothing is.
+/// What is wrong with a mesh; empty if nothing is.
 std::string problemOf(const std::vector<MeshAxis> &mesh);
 
 /// What is wrong with the splits of a tensor of `rank` dims.
 std::string problemOf(const std::vector<Split> &splits, size_t rank,
                       const std::vector<MeshAxis> &mesh);
 
-/// Follows a program's steps, whose ids have been checked: which collectives
-/// are under way, and who touches what they work on.
+/// Follows a program's steps, whose ids were checked, and finds collectives
+/// whose operands other steps touch.
 class CollectiveChecks {
 public:
   CollectiveChecks(const Program &program, const std::vector<MeshAxis> &mesh)
       : program(program), mesh(mesh), reads(program.buffers.size(), 0),
         writes(program.buffers.size(), 0) {}
 
-  /// What is wrong with the next step; empty where nothing is.
+  /// What is wrong with the next step; empty if nothing is.
   std::string step(const Step &step);
-  /// What is wrong with the end.
+  /// What is wrong at the end of the program.
   std::string end() const;
-  /// Whether the collective of this start leaves nothing in its inputs.
+  /// Whether the collective of this start destroys its inputs.
   static bool consumes(const StartStep &start);
 
 private:
@@ -39,10 +39,10 @@ private:
 
   const Program &program;
   const std::vector<MeshAxis> &mesh;
-  /// Of each buffer that owns memory: collectives under way that read and write
-  /// there.
+  /// For each buffer that owns memory: how many collectives under way read and
+  /// write it.
   std::vector<uint32_t> reads, writes;
-  /// By ticket; null once it was waited for.
+  /// Indexed by ticket; null once it was waited for.
   std::vector<const Step *> started;
 };
 

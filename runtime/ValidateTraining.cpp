@@ -1,4 +1,4 @@
-//===- ValidateTraining.cpp - Whether a trainer may believe it ------------===//
+//===- ValidateTraining.cpp - Checks of an artifact's training ------------===//
 
 #include "runtime/ValidateTraining.h"
 
@@ -16,7 +16,7 @@ static std::string problemOf(const SamplePort &sample) {
   return {};
 }
 
-/// The inputs of the first entry that samples are given to come first.
+/// Checks that the sample inputs of the first entry come first.
 static std::string problemOfInputs(const Training &training,
                                    const Program &entry) {
   size_t samples = 0;

@@ -1,4 +1,4 @@
-//===- ValidateTraining.h - Whether a trainer may believe it ----*- C++ -*-===//
+//===- ValidateTraining.h - Checks of an artifact's training ----*- C++ -*-===//
 
 #ifndef MLC_RUNTIME_VALIDATETRAINING_H
 #define MLC_RUNTIME_VALIDATETRAINING_H
@@ -7,10 +7,10 @@
 
 namespace mlc::runtime {
 
-/// What is wrong with `training`, that of `programs`, which are valid; empty
-/// where nothing is. Then samples are the data inputs of the first entry, all
-/// other inputs of entries are single numbers of the types that trainers set,
-/// and all numbers are in range.
+/// What is wrong with the `training` of valid `programs`; empty if nothing is.
+/// Then samples are the data inputs of the first entry, all other inputs of
+/// entries are single numbers of the types that trainers set, and all numbers
+/// are in range.
 std::string problemOf(const Training &training, const Programs &programs);
 
 } // namespace mlc::runtime

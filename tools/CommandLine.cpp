@@ -1,4 +1,4 @@
-//===- CommandLine.cpp - What is wrong with a command line ----------------===//
+//===- CommandLine.cpp - Command lines and the life of a tool -------------===//
 
 #include "tools/CommandLine.h"
 #include "runtime/OutputFiles.h"
@@ -20,11 +20,12 @@ using llvm::StringRef;
 
 namespace mlc {
 
-/// Standard error while llvm::cl, which may exit, writes elsewhere.
+/// The real standard error while that of llvm::cl, which may exit, is
+/// redirected.
 static int terminal = -1;
 
-/// What llvm::cl says of a wrong command line, partly to the stream it is given
-/// and partly to stderr.
+/// Captures llvm::cl's messages, which go partly to a given stream and partly
+/// to stderr.
 static std::string parse(int argc, char **argv, StringRef overview) {
   std::string text;
   llvm::raw_string_ostream stream(text);
@@ -45,10 +46,10 @@ static std::string parse(int argc, char **argv, StringRef overview) {
   return ok ? std::string() : text + "\n";
 }
 
-/// "; did you mean 'inspect'?" where one of `names` is near, else "".
+/// "; did you mean 'inspect'?" if one of `names` is similar, else "".
 static std::string suggest(StringRef given, StringRef dashes,
                            llvm::ArrayRef<StringRef> names) {
-  // A letter in three may be wrong.
+  // One letter in three may be wrong.
   unsigned least = std::max<size_t>(1, given.size() / 3) + 1;
   StringRef nearest;
   for (StringRef name : names)
@@ -96,8 +97,7 @@ static std::vector<std::string> valuesOf(const llvm::cl::Option &option) {
   return values;
 }
 
-/// `message` with a remedy: names that are near the given one, values that an
-/// option has.
+/// `message` with a remedy: similar names, or the values of an option.
 static std::string advise(StringRef message, int argc, char **argv) {
   StringRef given = message.split('\'').second.rsplit('\'').first;
   auto &options = optionsOf(argc, argv);
@@ -128,8 +128,8 @@ std::string parseCommandLine(int argc, char **argv, StringRef overview) {
   std::string text = parse(argc, argv, overview);
   if (text.empty())
     return text;
-  // The first line is the error; the next may tell the nearest name, however
-  // far away.
+  // The first line is the error; the next may suggest a name, however
+  // different.
   StringRef first = StringRef(text).split('\n').first;
   std::string speaker = (llvm::sys::path::filename(argv[0]) + ": ").str();
   first.consume_front(speaker);
@@ -146,8 +146,8 @@ std::string parseCommandLine(int argc, char **argv, StringRef overview) {
 void startTool() {
   runtime::fillStandardStreams();
   ::signal(SIGPIPE, SIG_IGN);
-  // --help and --version leave by exit(). This comes before the destructor of
-  // the stream, which was made before it.
+  // --help and --version call exit(). The stream is made first, so this handler
+  // runs before its destructor.
   llvm::outs();
   std::atexit([] {
     if (terminal >= 0)
@@ -160,7 +160,7 @@ void startTool() {
 int finishTool(int code) {
   llvm::outs().flush();
   std::error_code error = llvm::outs().error();
-  // Else its destructor ends the program with another code.
+  // Otherwise its destructor ends the program with another code.
   llvm::outs().clear_error();
   llvm::errs().clear_error();
   if (!error || error == std::errc::broken_pipe || code != 0)
@@ -185,15 +185,15 @@ void Deadline::wait() {
   if (changed.wait_until(lock, end, [this] { return isMet; }))
     return;
   (void)!::write(STDERR_FILENO, text.data(), text.size());
-  llvm::sys::RunInterruptHandlers(); // take away what is half written
+  llvm::sys::RunInterruptHandlers(); // remove partial files
   std::_Exit(MLC_RESOURCES);
 }
 
 Deadline::~Deadline() {
   {
-    // While it ends the program it has the lock, and this waits.
+    // The thread holds the lock while it ends the program, so this waits.
     std::lock_guard<std::mutex> lock(mutex);
-    // However late the thread comes to run.
+    // Decide by the clock, in case the thread runs late.
     isMet = std::chrono::steady_clock::now() < end;
   }
   changed.notify_all();
@@ -224,7 +224,7 @@ std::string endAfter(StringRef flag, const llvm::cl::opt<double> &seconds) {
 runtime::Status writeText(llvm::StringRef path, llvm::StringRef text,
                           llvm::ArrayRef<std::string> inputs) {
   if (path == "-") {
-    llvm::outs() << text; // finishTool tells of errors
+    llvm::outs() << text; // finishTool reports errors
     return runtime::Status::success();
   }
   runtime::Status status = runtime::refuseInputs({path.str()}, inputs.vec());

@@ -1,4 +1,4 @@
-//===- CommandLine.h - What is wrong with a command line --------*- C++ -*-===//
+//===- CommandLine.h - Command lines and the life of a tool -----*- C++ -*-===//
 
 #ifndef MLC_TOOLS_COMMANDLINE_H
 #define MLC_TOOLS_COMMANDLINE_H
@@ -15,25 +15,25 @@
 
 namespace mlc {
 
-/// Sets llvm::cl's options from the command line. What is wrong with it, in one
-/// line that ends in a remedy and has no "mlc: error: "; empty when nothing is.
-/// Prints nothing but --help and --version, which end the program.
+/// Sets llvm::cl's options from the command line. Returns the error in one line
+/// that ends in a remedy, without "mlc: error: ", or nothing. Prints only for
+/// --help and --version, which end the program.
 std::string parseCommandLine(int argc, char **argv, llvm::StringRef overview);
 
-/// At the start of main: the standard streams are open, a reader that has gone
-/// (`mlc inspect | head`) does not end the program, and what standard output
-/// cannot take does, by its own exit code, also for --help.
+/// Call at the start of main. Opens closed standard streams and keeps a reader
+/// that has gone (`mlc inspect | head`) from ending the program. A failed write
+/// to standard output ends it with its own exit code, also for --help.
 void startTool();
 
-/// At the end of main: prints what is left to print. `code`, or 9 (with a
-/// message) if nothing else went wrong and the standard output cannot take it.
+/// Call at the end of main. Flushes the output and returns `code`, or 9 (with a
+/// message) if only writing to standard output failed.
 int finishTool(int code);
 
-/// Ends the program with code 9 and a message when the seconds of a flag are
-/// over before it is destroyed.
+/// Ends the program with code 9 and a message if it still lives after the
+/// seconds of a flag.
 class Deadline {
 public:
-  /// `after` ends the message: what did not come of it, and what to do.
+  /// `after` ends the message: what was not finished, and what to do.
   Deadline(llvm::StringRef flag, double seconds, llvm::StringRef after);
   ~Deadline();
   Deadline(const Deadline &) = delete;
@@ -50,19 +50,18 @@ private:
   std::thread thread;
 };
 
-/// What is wrong with the seconds of a flag, or nothing.
+/// Returns what is wrong with the seconds of a flag, or nothing.
 std::string checkSeconds(llvm::StringRef flag, double seconds);
 
-/// A Deadline till the end of the program, where the flag is given: nothing
-/// that is written depends on a clock. What is wrong with the number, or
-/// nothing.
+/// Sets a Deadline for the rest of the program if the flag is given. It ends
+/// the program, so that no output depends on a clock. Returns what is wrong
+/// with the number, or nothing.
 std::string endAfter(llvm::StringRef flag,
                      const llvm::cl::opt<double> &seconds);
 
-/// Writes `text` to the file, which is there whole or as it was before; devices
-/// and pipes are written into, links followed, and `-` is standard output.
-/// Errors: one of `inputs` is that file, a folder that is not there, a full
-/// disk.
+/// Writes `text` to the file atomically. Devices and pipes are written into,
+/// links are followed, and `-` is standard output. Fails if the file is one of
+/// `inputs`, for a missing folder and on a full disk.
 runtime::Status writeText(llvm::StringRef path, llvm::StringRef text,
                           llvm::ArrayRef<std::string> inputs = {});
 

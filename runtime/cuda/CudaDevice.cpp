@@ -105,7 +105,7 @@ Status CudaDevice::allocate(uint64_t bytes, void *&memory, uint64_t &capacity) {
   };
   if (bytes > uint64_t(INT64_MAX))
     return Status::error(MLC_RESOURCES, lacks(bytes));
-  // Some bytes also for none; the driver aligns to 256.
+  // Never 0 bytes; the driver aligns to 256.
   uint64_t size = (bytes / 64 + 1) * 64;
   CUdeviceptr address = 0;
   if (CUresult result = driver.cuMemAlloc_v2(&address, size)) {
@@ -122,7 +122,7 @@ Status CudaDevice::allocate(uint64_t bytes, void *&memory, uint64_t &capacity) {
 }
 
 void CudaDevice::free(void *memory, uint64_t) {
-  // What an earlier error has left of the GPU may refuse it.
+  // Ignore failures: after an earlier error the GPU may refuse it.
   (void)enter();
   (void)driver.cuMemFree_v2(reinterpret_cast<uintptr_t>(memory));
 }
@@ -135,7 +135,7 @@ namespace {
 
 struct Architecture {
   unsigned major, minor;
-  /// Whether the code uses what no other architecture has.
+  /// Whether the code uses features of exactly this architecture.
   bool isExact;
 };
 
@@ -204,7 +204,7 @@ public:
 private:
   const CudaDevice &device;
   std::vector<CUmodule> modules;
-  std::deque<CudaKernel> kernels; // do not move
+  std::deque<CudaKernel> kernels; // must not move
 };
 
 } // namespace
@@ -243,8 +243,7 @@ std::string CudaDevice::reasonAgainst(const CodeImage &image) const {
 Status CudaDevice::load(const CodeImage &image,
                         std::unique_ptr<LoadedCode> &code) {
   Status status = enter();
-  // The entries are aligned within the bundle, which the caller may have put
-  // anywhere.
+  // Entries are aligned within the bundle, but the bundle itself may not be.
   Memory aligned;
   const void *bytes = image.data;
   if (status.ok() && reinterpret_cast<uintptr_t>(bytes) % 16 != 0) {

@@ -1,11 +1,10 @@
 //===- CudaDevice.h - A GPU as a device -------------------------*- C++ -*-===//
 //
-// Written against a table of the driver's functions (Driver.h): whether these
-// are NVIDIA's or the emulator's is no matter here, but for the code images
-// that it takes.
+// Uses a table of the driver's functions (Driver.h), NVIDIA's or the
+// emulator's. Only the accepted code images differ between the two.
 //
-// All sessions share the GPU's primary context, which other CUDA libraries of
-// the process use too.
+// All sessions share the GPU's primary context with other CUDA libraries of the
+// process.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,11 +18,11 @@
 
 namespace mlc::runtime::cuda {
 
-/// What the handle of a kernel points at.
+/// The target of a KernelHandle.
 struct CudaKernel {
   CUfunction function = nullptr;
   std::string name;
-  /// Whether it may have more shared memory than any kernel has.
+  /// Whether it was granted more shared memory than the default.
   mutable std::atomic<bool> hasMuchShared{false};
 };
 
@@ -31,15 +30,14 @@ enum class DeviceKind { Gpu, Emulator };
 
 class CudaDevice final : public Device {
 public:
-  /// The GPU with the number `ordinal`, which is called `name`. `driver`
-  /// outlives it.
+  /// Opens GPU number `ordinal` as `name`. `driver` must outlive it.
   static Status open(const Driver &driver, int ordinal, const std::string &name,
                      DeviceKind kind, std::unique_ptr<CudaDevice> &device);
   ~CudaDevice() override;
 
   const char *name() const override { return deviceName.c_str(); }
-  /// By its name: the emulator under its own is no GPU of the driver that
-  /// other libraries load.
+  /// Decided by the name: "emulator" is not a GPU of the driver that other
+  /// libraries load.
   int gpu() const override {
     return deviceName.compare(0, 5, "cuda:") == 0 ? device : -1;
   }
@@ -53,8 +51,8 @@ public:
   Status open(const QueueOptions &options,
               std::unique_ptr<Queue> &queue) override;
 
-  /// Makes the context the calling thread's, as the driver wants it before
-  /// anything else.
+  /// Makes the context current on the calling thread, as the driver requires
+  /// before other calls.
   Status enter() const {
     return driver.check(driver.cuCtxSetCurrent(context),
                         "cannot use the GPU's context");
@@ -65,7 +63,7 @@ public:
 
   const Driver &driver;
   unsigned multiprocessors = 0;
-  /// Bytes of shared memory that a block can have.
+  /// The most bytes of shared memory of a block.
   int64_t maxShared = 0;
   /// "driver 12.4", for messages.
   std::string driverText;

@@ -10,7 +10,7 @@ class CudaEvent final : public Event {
 public:
   explicit CudaEvent(CudaDevice &gpu) : gpu(gpu) {}
   ~CudaEvent() override {
-    // Errors have been told, or nobody has asked for them.
+    // Ignore errors in the destructor.
     (void)gpu.enter();
     if (event)
       (void)gpu.driver.cuEventDestroy_v2(event);

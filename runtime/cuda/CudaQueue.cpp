@@ -10,12 +10,12 @@ namespace mlc::runtime::cuda {
 
 namespace {
 
-/// Pinned memory that a queue has at least and at most. Larger copies go
-/// directly, which the driver does in pieces of its own.
+/// The least and the most pinned memory of a queue. Larger copies go directly;
+/// the driver splits them itself.
 constexpr uint64_t leastPinned = uint64_t(1) << 20, mostPinned = uint64_t(64)
                                                                  << 20;
 
-/// What a kernel has without asking.
+/// Shared memory that a kernel may use by default.
 constexpr int64_t sharedOfAll = 48 * 1024;
 
 CUdeviceptr address(const void *memory) {
@@ -56,7 +56,7 @@ Status CudaQueue::open(void *given) {
 
 /// Works on the caller's stream.
 Status CudaQueue::take(void *given) {
-  // The two default streams have these values: they may not be captured.
+  // These values are default streams, which cannot be captured.
   if (reinterpret_cast<uintptr_t>(given) <= CU_STREAM_PER_THREAD)
     return Status::error(MLC_USAGE, "the given stream is a default one; make a "
                                     "stream for the session");
@@ -74,7 +74,7 @@ Status CudaQueue::take(void *given) {
 }
 
 CudaQueue::~CudaQueue() {
-  // Errors have been told, or nobody has asked for them.
+  // Ignore errors in the destructor.
   (void)gpu.enter();
   if (handle)
     (void)driver.cuStreamSynchronize(handle);
@@ -105,7 +105,7 @@ Status CudaQueue::finish() {
   return failure.ok() ? std::move(status) : std::exchange(failure, Status());
 }
 
-/// What is copied to the host later is not, since nobody would wait for it.
+/// With late copies to the host it waits, since no later call would.
 Status CudaQueue::flush() {
   if (!failure.ok() || !lateCopies.empty())
     return finish();
@@ -113,13 +113,13 @@ Status CudaQueue::flush() {
   return Status::success();
 }
 
-/// Before anything is handed to the stream.
+/// Call before handing work to the stream.
 Status CudaQueue::ready() {
   isBusy = true;
   return failure.ok() ? gpu.enter() : failure;
 }
 
-/// Until all is done that the stream holds; returns what failed there.
+/// Waits until the stream is idle; returns its failure.
 Status CudaQueue::wait() {
   if (!isBusy)
     return Status::success();
@@ -137,7 +137,7 @@ Status CudaQueue::wait() {
   return failed(result, launches);
 }
 
-/// What is told where the wait after so many launches has failed.
+/// The error if the wait after that many launches fails.
 Status CudaQueue::failed(CUresult result, uint64_t launches) const {
   std::string name = gpu.name();
   if (launches == 0)
@@ -162,24 +162,24 @@ Status CudaQueue::failed(CUresult result, uint64_t launches) const {
 // Copies
 //===----------------------------------------------------------------------===//
 
-/// Pinned memory that nothing uses.
+/// Takes a free piece of pinned memory.
 Status CudaQueue::takePinned(uint64_t bytes, uint8_t *&piece) {
   pinnedWanted += roundUp(bytes);
   if (bytes > pinnedSize - pinnedUsed) {
-    // The next run like this one will have room for all.
+    // After this, the next run of this kind has enough room.
     Status status = pinned ? wait() : Status::success();
     if (status.ok())
       status = growPinned();
     if (!status.ok())
       return status;
-    isBusy = true; // again, by what the piece is for
+    isBusy = true; // again, since the caller will use the piece
   }
   piece = pinned + pinnedUsed;
   pinnedUsed = std::min(pinnedSize, pinnedUsed + roundUp(bytes));
   return Status::success();
 }
 
-/// Makes room for what the run has asked for, where nothing is in use.
+/// Grows pinned memory to what the run has asked for. None may be in use.
 Status CudaQueue::growPinned() {
   uint64_t wanted = leastPinned;
   while (wanted < mostPinned && wanted < pinnedWanted)
@@ -198,8 +198,8 @@ Status CudaQueue::growPinned() {
   return Status::success();
 }
 
-/// Whether so many bytes are copied by way of pinned memory. Outside of a run
-/// each copy waits, and little is gained.
+/// Whether that many bytes are copied through pinned memory. Outside of a run
+/// each copy waits, so it gains little.
 bool CudaQueue::usesPinned(uint64_t bytes) const {
   return bytes <= (isRunning ? mostPinned : leastPinned);
 }
@@ -220,7 +220,7 @@ Status CudaQueue::upload(void *to, const void *from, uint64_t bytes) {
   status = driver.check(
       driver.cuMemcpyHtoDAsync_v2(address(to), source, bytes, handle),
       "cannot copy to the GPU");
-  // Outside of a run nobody waits later.
+  // Outside of a run no later call waits.
   return status.ok() && !(isSmall && isRunning) ? wait() : status;
 }
 
@@ -268,7 +268,7 @@ void CudaQueue::launch(const Launch &launch) {
     failure = tryLaunch(launch, *static_cast<CudaKernel *>(launch.kernel));
 }
 
-/// The kernel's parameters, as docs/Cuda.md has them.
+/// Sets the kernel's parameters as documented in docs/Cuda.md.
 void CudaQueue::setWords(const Launch &launch) {
   words.clear();
   for (size_t i = 0; i < launch.numBuffers; ++i)
@@ -283,7 +283,7 @@ void CudaQueue::setWords(const Launch &launch) {
 Status CudaQueue::allowShared(const Launch &launch, const CudaKernel &kernel) {
   if (launch.shared <= sharedOfAll || kernel.hasMuchShared)
     return Status::success();
-  // Sessions on other threads may do the same.
+  // Harmless if sessions on other threads do the same.
   CUresult result = driver.cuFuncSetAttribute(
       kernel.function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
       gpu.maxShared);
@@ -314,7 +314,7 @@ Status CudaQueue::tryLaunch(const Launch &launch, const CudaKernel &kernel) {
       CU_LAUNCH_PARAM_BUFFER_POINTER, reinterpret_cast<uintptr_t>(words.data()),
       CU_LAUNCH_PARAM_BUFFER_SIZE, reinterpret_cast<uintptr_t>(&bytes),
       CU_LAUNCH_PARAM_END};
-  // A block does several tasks where there are more than blocks.
+  // If there are more tasks than blocks, a block does several.
   int64_t blocks = std::min<int64_t>(launch.grid, INT32_MAX);
   if (launch.scratch.base)
     blocks = std::min<int64_t>(blocks, workers());
@@ -352,7 +352,7 @@ Status CudaQueue::runOnHost(const LibraryLaunch &launch) {
   Status status = hostMemory.reserve(room, grown);
   if (!status.ok())
     return status;
-  // The scratch memory is what the operands leave.
+  // Scratch memory is what remains after the operands.
   uint8_t *at = hostMemory.data();
   for (size_t i = 0; i < numOperands; ++i) {
     void *there = std::exchange(hostOperands[i].data, at);

@@ -1,11 +1,11 @@
 //===- CudaQueue.h - A session's work on a GPU ------------------*- C++ -*-===//
 //
-// A stream. Copies pass through pinned memory, so that the host's may change at
-// once; only what is larger than that waits. In a run that has been done before
-// nothing is allocated, and one wait, at the end, is for all.
+// A stream. Copies pass through pinned memory, so that the host's memory may
+// change at once; only larger copies wait. A repeated run allocates nothing and
+// waits once, at the end.
 //
-// Library kernels run on the host: the queue waits for their operands, takes
-// them there and brings the results back. That is correct, and slow.
+// Library kernels run on the host: the queue waits for their operands, copies
+// them to the host and copies the results back. That is correct but slow.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,7 +17,7 @@
 
 namespace mlc::runtime::cuda {
 
-/// What is told of a launch that fails.
+/// Names a failed launch in messages.
 struct LaunchName {
   const CudaKernel *kernel = nullptr;
   const Step *step = nullptr; ///< may be null
@@ -30,10 +30,10 @@ public:
   explicit CudaQueue(CudaDevice &device)
       : Queue(device), gpu(device), driver(device.driver) {}
   ~CudaQueue() override;
-  /// Before all else. On `given`, which is the caller's, unless it is null.
+  /// Call first. Uses the caller's stream `given` unless it is null.
   Status open(void *given);
 
-  /// Blocks that fit on the GPU at one time, roughly.
+  /// Roughly the blocks that fit on the GPU at one time.
   unsigned workers() const override { return gpu.multiprocessors * 4; }
   void begin() override;
   Status finish() override;
@@ -75,27 +75,27 @@ private:
   CUstream handle = nullptr;
   bool ownsStream = false;
   bool isRunning = false;
-  /// Whether the stream notes what it is given.
+  /// Whether the stream is being captured.
   bool isRecording = false;
-  /// The first of the run; nothing is done after it.
+  /// The first failure of the run; later work is skipped.
   Status failure;
-  /// Whether the stream was given anything since the queue waited for it.
+  /// Whether the stream got work since the last wait.
   bool isBusy = false;
-  /// Whether the driver waits in each launch (CUDA_LAUNCH_BLOCKING), so that it
-  /// can say which has failed; of recorded ones it could not.
+  /// Whether the driver waits in each launch (CUDA_LAUNCH_BLOCKING) to tell
+  /// which one fails. It cannot tell for recorded launches.
   bool launchesBlock = false;
-  /// Of what the queue has not waited for.
+  /// Launches since the last wait.
   uint64_t numLaunches = 0;
   LaunchName lastLaunch;
-  /// Of the recording under way.
+  /// Launches of the current recording.
   uint64_t numRecorded = 0;
 
   /// Pinned memory, the front part in use; grows to what a run needs.
   uint8_t *pinned = nullptr;
   uint64_t pinnedSize = 0, pinnedUsed = 0;
-  /// What the run has asked of it so far.
+  /// Bytes of it that the run has asked for so far.
   uint64_t pinnedWanted = 0;
-  /// Copies from pinned memory to the caller's that are left for the wait.
+  /// Copies from pinned memory to the caller's that the wait will make.
   struct LateCopy {
     void *to;
     const void *from;

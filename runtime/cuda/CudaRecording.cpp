@@ -11,7 +11,7 @@ class CudaRecording final : public Recording {
 public:
   explicit CudaRecording(CudaDevice &gpu) : gpu(gpu) {}
   ~CudaRecording() override {
-    // Errors have been told, or nobody has asked for them.
+    // Ignore errors in the destructor.
     (void)gpu.enter();
     if (exec)
       (void)gpu.driver.cuGraphExecDestroy(exec);
@@ -19,7 +19,7 @@ public:
 
   CudaDevice &gpu;
   CUgraphExec exec = nullptr;
-  /// What is told of a failure.
+  /// For messages of failures.
   uint64_t numLaunches = 0;
   LaunchName lastLaunch;
 
@@ -51,7 +51,7 @@ void CudaQueue::endRecording(std::unique_ptr<Recording> &recording) {
   isRecording = false;
   CUgraph graph = nullptr;
   CUresult result = driver.cuStreamEndCapture(handle, &graph);
-  // Whatever it was: from here on the stream does what it is given.
+  // In any case leave capture mode, so that the stream runs its work again.
   if (result != CUDA_SUCCESS)
     (void)driver.cuStreamEndCapture(handle, &graph);
   auto made = std::make_unique<CudaRecording>(gpu);

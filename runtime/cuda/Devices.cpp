@@ -18,8 +18,8 @@ namespace {
 
 constexpr const char *emulatorLibrary = "libmlc_emulator.so";
 
-/// The number in "cuda:N" or "emulator:N", 0 without one; -1 of other names.
-/// `family` is what stands in front.
+/// The number in "cuda:N" or "emulator:N", 0 without one; -1 for other names.
+/// `family` is the part before the colon.
 int ordinalOf(const char *name, const char *family) {
   size_t front = std::strlen(family);
   if (std::strncmp(name, family, front) != 0)
@@ -42,7 +42,7 @@ std::string folderOf(const std::string &path) {
   return slash == std::string::npos ? "." : path.substr(0, slash);
 }
 
-/// Where the running code is: this library's folder and the program's.
+/// The folders of the running code: this library's and the program's.
 std::vector<std::string> ownFolders() {
   std::vector<std::string> folders;
   Dl_info info;
@@ -74,7 +74,7 @@ Status loadDriver(DeviceKind kind, Driver &driver) {
     Status status = driver.load(findEmulator().c_str(),
                                 "set MLC_EMULATOR to the path of "
                                 "libmlc_emulator.so, which mlc's build makes");
-    // What it refuses is in the environment, and its message says so.
+    // Its own message already says what is wrong in the environment.
     return status.ok() ? driver.initialize("") : status;
   }
   const char *remedy = "a run on a GPU needs NVIDIA's driver; without one, use "
@@ -83,8 +83,8 @@ Status loadDriver(DeviceKind kind, Driver &driver) {
   return status.ok() ? driver.initialize(remedy) : status;
 }
 
-/// What has been found, to the process's end: whoever still holds a device's
-/// memory may end after us.
+/// The devices found so far. Never destroyed, since owners of device memory may
+/// outlive static objects.
 struct Found {
   std::mutex mutex;
   std::map<std::string, CudaDevice *> devices;
@@ -106,7 +106,7 @@ struct Found {
         }
         driver = loaded.release();
       }
-      // It may stand in the place of libcuda.so.1.
+      // The emulator may be installed as libcuda.so.1.
       if (driver->isEmulator)
         kind = DeviceKind::Emulator;
       std::unique_ptr<CudaDevice> opened;

@@ -10,7 +10,7 @@ Status Driver::load(const char *library, const char *remedy) {
   auto lacks = [&](const std::string &what) {
     return Status::error(MLC_DEVICE, what + "; " + remedy);
   };
-  // Never closed: devices and what they gave out live until the process ends.
+  // Never closed: devices and their objects live until the process ends.
   void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
   if (!handle) {
     const char *text = dlerror();

@@ -1,8 +1,8 @@
 //===- Driver.h - The functions of CUDA's driver ----------------*- C++ -*-===//
 //
-// What the runtime uses of the driver's interface, declared here so that it is
-// built without CUDA. The functions are taken at run time from NVIDIA's library
-// or from the emulator's, which exports the same names.
+// The part of the driver's interface that the runtime uses, declared here so
+// that it builds without CUDA. The functions are loaded at run time from
+// NVIDIA's library or from the emulator's, which exports the same names.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,8 +18,8 @@
 
 namespace mlc::runtime::cuda {
 
-// The types and values are CUDA's, and so are the names. Some results that are
-// told apart or made by the emulator have names here; there are more.
+// Types, values and names are CUDA's. Only results that are distinguished here
+// or that the emulator returns have names.
 enum CUresult : int {
   CUDA_SUCCESS = 0,
   CUDA_ERROR_INVALID_VALUE = 1,
@@ -66,9 +66,9 @@ using CUgraph = struct CUgraph_st *;
 using CUgraphExec = struct CUgraphExec_st *;
 
 constexpr unsigned CU_STREAM_NON_BLOCKING = 1;
-/// The last of the values that mean a default stream; the others are 0 and 1.
+/// The largest of the values of default streams; the others are 0 and 1.
 constexpr uintptr_t CU_STREAM_PER_THREAD = 2;
-/// Of cuStreamBeginCapture: what other threads do is not looked at.
+/// For cuStreamBeginCapture: ignores what other threads do.
 constexpr int CU_STREAM_CAPTURE_MODE_THREAD_LOCAL = 1;
 constexpr unsigned CU_EVENT_DEFAULT = 0, CU_EVENT_DISABLE_TIMING = 2;
 
@@ -132,26 +132,27 @@ constexpr uintptr_t CU_LAUNCH_PARAM_END = 0, CU_LAUNCH_PARAM_BUFFER_POINTER = 1,
   X(cuGetErrorString, (CUresult result, const char **text))
 // clang-format on
 
-/// The table. It outlives all that was made with it.
+/// The table of functions. It outlives all objects made with it.
 struct Driver {
 #define MLC_CUDA_DRIVER_MEMBER(name, parameters)                               \
   std::add_pointer_t<CUresult parameters> name = nullptr;
   MLC_CUDA_DRIVER_FUNCTIONS(MLC_CUDA_DRIVER_MEMBER)
 #undef MLC_CUDA_DRIVER_MEMBER
 
-  /// Whether the functions are the emulator's, under whatever name.
+  /// Whether the functions are the emulator's, whatever the library's name.
   bool isEmulator = false;
 
-  /// Takes the functions from `library`, which stays loaded. `remedy` says what
-  /// to do where that fails.
+  /// Loads the functions from `library`, which stays loaded. `remedy` says what
+  /// to do if that fails.
   Status load(const char *library, const char *remedy);
-  /// Before all else; so does `remedy`, which may be empty.
+  /// Call before other functions. `remedy`, which may be empty, says what to do
+  /// on failure.
   Status initialize(const char *remedy);
 
   /// "CUDA error 2 (CUDA_ERROR_OUT_OF_MEMORY): out of memory".
   std::string describe(CUresult result) const;
-  /// Success, or `what` and the description: MLC_RESOURCES where memory is
-  /// lacking, else MLC_DEVICE.
+  /// Success, or an error with `what` and the description: MLC_RESOURCES if
+  /// memory is short, else MLC_DEVICE.
   Status check(CUresult result, const char *what) const {
     return result == CUDA_SUCCESS ? Status::success() : error(result, what);
   }

@@ -1,7 +1,7 @@
-//===- Access.cpp - Every load and store of a kernel is looked at ---------===//
+//===- Access.cpp - Checks of every load and store ------------------------===//
 //
-// The functions that clang's thread sanitizer calls in front of loads and
-// stores. Whole words whose records say nothing unusual take the short way.
+// The functions that clang's thread sanitizer calls before loads and stores.
+// Whole words with plain records take a fast path.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,9 +25,9 @@ struct Access {
   bool isWrite;
   const void *at;
   Who who;
-  uint64_t floor; ///< stamps below it are of no concern
+  uint64_t floor; ///< older stamps are ignored
 
-  /// Whether it may meet others like it.
+  /// Whether it may overlap other atomic accesses.
   bool isAtomic() const { return who & atomic; }
   Side self() const {
     return {execution.place(at), execution.running, 0,
@@ -47,14 +47,13 @@ struct Access {
                                             uintptr_t where, Who other,
                                             uint32_t otherAt,
                                             const char *otherDid) {
-  // What runs between the two may be any of several lanes or warps: the record
-  // has the last.
+  // If several lanes or warps made the other access, the record has the last.
   Side side{otherAt, threadOf(other), stampOf(other), otherDid};
   execution.report(
       {Problem::Race, access.self(), side, arena->describe(where)});
 }
 
-/// The record's side: is there a conflict? Then remembers the access.
+/// Checks the access against the record, then records it.
 void compareAndRecord(Cell &cell, const Access &access, uintptr_t where) {
   const Clock &clock = execution.clock;
   if (clock.unordered(cell.write, access.who, access.floor) &&
@@ -72,7 +71,8 @@ void compareAndRecord(Cell &cell, const Access &access, uintptr_t where) {
   }
 }
 
-/// The records of a word's bytes, made from the word's if there are none.
+/// The records of a word's bytes, made from the word's record if there are
+/// none.
 Cell *bytesOf(Cell &cell, const Access &access) {
   bool shared =
       access.floor == execution.clock.block && arena->isShared(access.address);
@@ -84,7 +84,7 @@ Cell *bytesOf(Cell &cell, const Access &access) {
   Cell *bytes = cells.at(index);
   Cell word = cell;
   word.write &= ~split;
-  // An old index is no record of a read.
+  // Ignore an outdated index.
   if (!current && (cell.write & split))
     word.read = 0;
   std::fill(bytes, bytes + 4, word);
@@ -115,7 +115,7 @@ void checkWord(const Access &access, uintptr_t word, unsigned from,
   else if (mask & ~unsigned(marks)) [[unlikely]] {
     found(Problem::Unwritten, access,
           word + unsigned(__builtin_ctz(mask & ~unsigned(marks))));
-    marks |= uint8_t(mask); // said once
+    marks |= uint8_t(mask); // report once
   }
   bool isSplit = (cell.write & split) && stampOf(cell.write) >= access.floor;
   if (mask == 0xf && !isSplit) {
@@ -128,8 +128,8 @@ void checkWord(const Access &access, uintptr_t word, unsigned from,
     compareAndRecord(bytes[i], access, word + i);
 }
 
-/// An address that is not the device's: the thread's own variables and the
-/// module's constants are no one's business.
+/// Checks an address outside the device's memory. The thread's own variables
+/// and the module's constants are allowed.
 [[gnu::noinline]] void checkLocal(const Access &access) {
   unsigned owner = execution.fibers.owner(access.address);
   if (owner == execution.runningStack)
@@ -168,7 +168,7 @@ inline uint64_t floorOf(uintptr_t address) {
   }
 }
 
-/// A load or store of whole words at a multiple of its size.
+/// An aligned load or store of whole words.
 template <unsigned bytes, bool isWrite>
 inline void checkWords(uintptr_t address, const void *at) {
   const Clock &clock = execution.clock;
@@ -224,7 +224,7 @@ void endCopy(uintptr_t to, unsigned bytes, const void *at) {
 } // namespace mlc::emulator
 
 //===----------------------------------------------------------------------===//
-// What the sanitizer's code calls
+// Entry points for the sanitizer
 //===----------------------------------------------------------------------===//
 
 using namespace mlc::emulator;
@@ -254,8 +254,8 @@ static void checkPlain(const void *memory, size_t bytes, size_t align,
                                                             void *at) {        \
     checkWords<size, isWrite>(addressOf(memory), at);                          \
   }
-// Loads that the program's types do not promise to be aligned: the GPU's code
-// has several smaller ones for such.
+// Loads of types without guaranteed alignment; GPU code uses several smaller
+// ones for them.
 #define MLC_UNALIGNED(size, name, isWrite)                                     \
   extern "C" MLC_EMULATOR_API void __tsan_unaligned_##name##size(              \
       void *memory) {                                                          \
@@ -300,7 +300,7 @@ MLC_EMULATOR_API void __tsan_write_range(void *memory, size_t bytes) {
 }
 
 // Compilers before clang 15 call the C library's functions instead; the linker
-// turns these calls into such of __wrap_ and the name.
+// redirects these calls to __wrap_NAME.
 #define MLC_BYTES(prefix)                                                      \
   MLC_EMULATOR_API void *prefix##memcpy(void *to, const void *from,            \
                                         size_t bytes) {                        \

@@ -1,4 +1,4 @@
-//===- Access.h - Every load and store of a kernel is looked at -*- C++ -*-===//
+//===- Access.h - Checks of every load and store ----------------*- C++ -*-===//
 
 #ifndef MLC_RUNTIME_EMULATOR_ACCESS_H
 #define MLC_RUNTIME_EMULATOR_ACCESS_H
@@ -10,14 +10,14 @@
 
 namespace mlc::emulator {
 
-/// Checks a read or write of the running thread, and remembers it. `align` is a
-/// power of two that the address must be a multiple of; `who` is the thread's,
-/// perhaps with more lanes of its warp.
+/// Checks a read or write of the running thread and records it. `align` is the
+/// required alignment, a power of two. `who` is the thread, possibly with more
+/// lanes of its warp.
 void checkAccess(uintptr_t address, size_t bytes, size_t align, bool isWrite,
                  const void *at, Who who);
 
-/// The same of a write of whole words that comes later; until it does, nobody
-/// may touch them.
+/// The same for a later write of whole words by an asynchronous copy; until
+/// endCopy() no thread may touch them.
 void beginCopy(uintptr_t to, unsigned bytes, const void *at);
 void endCopy(uintptr_t to, unsigned bytes, const void *at);
 

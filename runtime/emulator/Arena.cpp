@@ -14,12 +14,12 @@ Arena *arena = nullptr;
 
 namespace {
 
-/// Those that are open.
+/// The open arenas.
 std::vector<const Arena *> arenas;
 
-/// Between allocations, so that an access that misses one hits none.
+/// A gap between allocations, so that out-of-bounds accesses hit none.
 constexpr size_t gap = 4096;
-/// What memory holds that nobody wrote: NaN in each float type, and -1.
+/// The contents of unwritten memory: NaN in each float type, and -1.
 constexpr int garbage = 0xff;
 
 void *reserve(size_t bytes) {
@@ -38,7 +38,7 @@ bool Arena::open(int number) {
   if (base)
     return true;
   device = number;
-  // A system that counts addresses gives fewer.
+  // A system that limits address space may allow less.
   for (size_t bytes = size_t(64) << 30; bytes >= size_t(64) << 20; bytes /= 2) {
     void *memory = reserve(bytes);
     void *state = reserve(bytes / 4);

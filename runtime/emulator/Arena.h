@@ -1,10 +1,10 @@
 //===- Arena.h - The memory of an emulated device ---------------*- C++ -*-===//
 //
-// One range of addresses holds all that kernels may touch beside their stacks:
-// first the shared memory of the block that runs, then the allocations. Beside
-// it stand, in ranges of their own and found by the same offset, a byte for
-// each four bytes that says which of them exist and which have been written,
-// and a record of the last accesses (Shadow.h). Pages exist once touched.
+// One address range holds everything that kernels may touch besides their
+// stacks: first the shared memory of the running block, then the allocations.
+// Two more ranges, at the same offsets, hold for each four bytes a byte of
+// marks (which of them exist and are written) and a record of the last accesses
+// (Shadow.h). Pages are mapped on first touch.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,31 +22,30 @@ namespace mlc::emulator {
 
 class Arena {
 public:
-  /// Reserves the addresses for the device `number`; false if the system does
-  /// not give them.
+  /// Reserves the addresses for device `number`; false if the system refuses.
   bool open(int number);
 
-  /// Zero if there is no more. Multiples of 256, as CUDA's are.
+  /// Returns a multiple of 256, as CUDA does; zero if memory is exhausted.
   uintptr_t allocate(size_t bytes);
   /// False if nothing starts at `address`.
   bool free(uintptr_t address);
-  /// Whether all bytes are of one allocation.
+  /// Whether all bytes lie in one allocation.
   bool contains(uintptr_t address, size_t bytes) const;
-  /// What lies there, for people: "byte 40 behind an allocation of 40 bytes".
-  /// Also of memory of other devices, which it names.
+  /// Describes an address for people: "byte 40 behind an allocation of 40
+  /// bytes". For memory of other devices it names the device.
   std::string describe(uintptr_t address) const;
   const std::map<uintptr_t, size_t> &allocations() const { return live; }
 
-  /// Gives the block that starts `bytes` of shared memory that nobody wrote.
+  /// Gives a starting block `bytes` of unwritten shared memory.
   void resetShared(size_t bytes, bool fill);
   uint8_t *shared() const { return reinterpret_cast<uint8_t *>(base); }
   bool isShared(uintptr_t address) const {
     return address - base < sharedRange;
   }
 
-  /// Says of whole bytes whether they exist and are written.
+  /// Marks whole bytes as existing and as written.
   void mark(uintptr_t address, size_t bytes, bool exist, bool written);
-  /// Gives `to` what is known of the bytes at `from` in `source`.
+  /// Copies the marks of the bytes at `from` in `source` to `to`.
   void copyMarks(uintptr_t to, const Arena &source, uintptr_t from,
                  size_t bytes);
 
@@ -68,11 +67,11 @@ private:
   size_t size = 0;
   uint8_t *states = nullptr;
   Cell *cells = nullptr;
-  size_t sharedBytes = 0; // of the block that ran last
+  size_t sharedBytes = 0; // of the last block
   std::map<uintptr_t, size_t> live;
 };
 
-/// That of the device whose kernel runs.
+/// The arena of the device whose kernel runs.
 extern Arena *arena;
 
 } // namespace mlc::emulator

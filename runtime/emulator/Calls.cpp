@@ -1,4 +1,4 @@
-//===- Calls.cpp - How often each function was called ---------------------===//
+//===- Calls.cpp - Counts of the driver's calls ---------------------------===//
 
 #include "runtime/emulator/Calls.h"
 

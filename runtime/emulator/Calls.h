@@ -1,4 +1,4 @@
-//===- Calls.h - How often each function was called -------------*- C++ -*-===//
+//===- Calls.h - Counts of the driver's calls -------------------*- C++ -*-===//
 
 #ifndef MLC_RUNTIME_EMULATOR_CALLS_H
 #define MLC_RUNTIME_EMULATOR_CALLS_H
@@ -7,11 +7,11 @@
 
 namespace mlc::emulator {
 
-/// Counts a call. Where MLC_EMULATOR_CALLS names a folder, the process writes
-/// when it ends there, as a file with its number, a line for each function:
+/// Counts a call. If MLC_EMULATOR_CALLS names a folder, the process writes a
+/// file there at exit, named by its process id, with a line for each function:
 /// name, calls, bytes copied. The caller holds the driver's lock.
 void countCall(const char *function);
-/// Of a copy that has been counted.
+/// Adds the bytes of a copy whose call was counted.
 void countBytes(const char *function, size_t bytes);
 
 } // namespace mlc::emulator

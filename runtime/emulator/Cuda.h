@@ -1,8 +1,8 @@
 //===- Cuda.h - The driver functions that the emulator answers --*- C++ -*-===//
 //
-// CUDA's driver interface as far as mlc uses it, in our own words: names,
-// signatures and numbers are those of libcuda.so.1. What the emulator has
-// beside stands at the end.
+// Our own declarations of CUDA's driver interface as far as mlc uses it: names,
+// signatures and numbers are those of libcuda.so.1. The emulator's own
+// functions are at the end.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,7 +16,7 @@
 
 extern "C" {
 
-/// Numbers rather than an enumeration: callers have one of their own.
+/// A number and not an enumeration, since callers have their own.
 using CUresult = int;
 using CUdevice = int;
 using CUdeviceptr = unsigned long long;
@@ -95,31 +95,32 @@ MLC_EMULATOR_API CUresult cuLaunchKernel(CUfunction function, unsigned gridX,
 MLC_EMULATOR_API CUresult cuGetErrorName(CUresult error, const char **name);
 MLC_EMULATOR_API CUresult cuGetErrorString(CUresult error, const char **text);
 
-/// Runs a function of this process on a grid, with parameters of eight bytes:
-/// a program that was built against the emulator has its kernels in itself.
+/// Runs a function of this process on a grid, with parameters of eight bytes. A
+/// program built against the emulator contains its own kernels.
 MLC_EMULATOR_API CUresult mlcEmulatorLaunch(
     const void *kernel, unsigned gridX, unsigned gridY, unsigned gridZ,
     unsigned blockX, unsigned blockY, unsigned blockZ, unsigned sharedBytes,
     const uint64_t *words, size_t count);
-/// What was found since the last mlcEmulatorClearReport(), as text; empty if
-/// nothing. The text is valid until the next call of either.
+/// The findings since the last mlcEmulatorClearReport(), as text; empty if
+/// none. The text is valid until the next call of either.
 MLC_EMULATOR_API const char *mlcEmulatorReport();
 MLC_EMULATOR_API void mlcEmulatorClearReport();
-/// "cuMemAlloc_v2:3": the third call from now on fails; more than one with
-/// commas between, none with an empty text. `=2` behind it is the error.
+/// "cuMemAlloc_v2:3" makes the third call from now on fail; a suffix `=2` sets
+/// the error. Commas separate several; an empty text clears all.
 MLC_EMULATOR_API void mlcEmulatorFail(const char *what);
-/// For a library that works on a device's memory without kernels, in a function
-/// of cuLaunchHostFunc: it reads, or has written, so many bytes there. What is
-/// not of one allocation is reported, and an error.
+/// For a library that works on device memory without kernels, in a function of
+/// cuLaunchHostFunc: declares that it reads or has written that many bytes.
+/// Memory that is not within one allocation is reported, and an error.
 MLC_EMULATOR_API CUresult mlcEmulatorAccess(CUdeviceptr memory, size_t bytes,
                                             int writes);
-/// How many accesses of kernels have been checked in this process.
+/// How many kernel accesses this process has checked.
 MLC_EMULATOR_API uint64_t mlcEmulatorAccesses();
 }
 
 namespace mlc::emulator {
 
-/// The results that the emulator gives: number, name without CUDA_ERROR_, text.
+/// The results that the emulator returns: number, name without CUDA_ERROR_,
+/// text.
 // clang-format off
 #define MLC_EMULATOR_ERRORS(row)                                               \
   row(1, INVALID_VALUE, "invalid argument")                                    \
@@ -160,15 +161,15 @@ namespace mlc::emulator {
 // clang-format on
 
 constexpr CUresult CUDA_SUCCESS = 0;
-/// Not one of CUDA's: a variable of the environment says nothing that can be
-/// understood. cuGetErrorString() tells which, and what it may say.
+/// Not one of CUDA's: an environment variable has an invalid value.
+/// cuGetErrorString() tells which one, and the valid values.
 constexpr CUresult MLC_ERROR_ENVIRONMENT = 10001;
 #define MLC_EMULATOR_ERROR(number, name, text)                                 \
   constexpr CUresult CUDA_ERROR_##name = number;
 MLC_EMULATOR_ERRORS(MLC_EMULATOR_ERROR)
 #undef MLC_EMULATOR_ERROR
 
-/// The attributes that have names here; the others are in Device.cpp.
+/// The attributes that need names; the others are in Device.cpp.
 constexpr int maxDynamicSharedAttribute = 8; // of a function
 
 } // namespace mlc::emulator

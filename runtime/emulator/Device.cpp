@@ -12,7 +12,7 @@
 namespace mlc::emulator {
 
 Driver driver;
-/// What is wrong with the environment, by the last cuInit().
+/// What is wrong with the environment, found by the last cuInit().
 static std::string environmentError;
 thread_local CUcontext currentContext = nullptr;
 
@@ -34,7 +34,7 @@ Arena *Driver::arenaOf(CUdeviceptr address, size_t bytes) {
   return nullptr;
 }
 
-/// Takes out what is of the context; `end` gives each back. How many they were.
+/// Removes the context's objects; `end` frees each. Returns their number.
 template <typename Set, typename End>
 static size_t take(Set &set, CUcontext context, End end) {
   size_t count = 0;
@@ -182,9 +182,9 @@ CUresult cuDeviceGetAttribute(int *value, int attribute, CUdevice device) {
       {12, 65536},                   // registers of a block
       {13, 1000000},                 // clock rate, kHz
       {14, 512},                     // alignment of textures
-      {15, 1},                       // copies beside kernels
+      {15, 1},                       // copies overlap kernels
       {16, 4},                       // multiprocessors
-      {17, 0},                       // limit on the time of kernels
+      {17, 0},                       // time limit of kernels
       {18, 0},                       // integrated
       {19, 1},                       // can map the host's memory
       {20, 0},                       // compute mode: default
@@ -194,16 +194,16 @@ CUresult cuDeviceGetAttribute(int *value, int attribute, CUdevice device) {
       {37, 64},                      // width of its bus, bits
       {38, 1 << 20},                 // L2 cache
       {39, 2048},                    // threads of a multiprocessor
-      {40, 1},                       // engines of copies
-      {41, 1},                       // one space of addresses
+      {40, 1},                       // copy engines
+      {41, 1},                       // unified addressing
       {75, int(architecture() / 10)},
       {76, int(architecture() % 10)},
       {78, 0},             // priorities of streams
       {81, shared + 1024}, // shared memory of a multiprocessor
       {82, 65536},         // its registers
       {83, 0},             // managed memory
-      {97, shared},        // shared memory of a block that asks for it
-      {111, 1024},         // what the system keeps of it
+      {97, shared},        // shared memory of a block on request
+      {111, 1024},         // reserved by the system
   };
   for (const Row &row : rows)
     if (row.attribute == attribute) {

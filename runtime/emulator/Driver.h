@@ -1,4 +1,4 @@
-//===- Driver.h - What the driver's functions share -------------*- C++ -*-===//
+//===- Driver.h - Shared parts of the driver's functions --------*- C++ -*-===//
 
 #ifndef MLC_RUNTIME_EMULATOR_DRIVER_H
 #define MLC_RUNTIME_EMULATOR_DRIVER_H
@@ -21,37 +21,36 @@
 #include <thread>
 #include <vector>
 
-/// Work that a stream was given while it was captured, in order. A copy that
-/// can be launched has the same.
+/// The work of a captured stream, in order. An executable graph is a copy.
 struct CUgraph_st {
   CUcontext context;
   std::vector<std::function<CUresult()>> work;
 };
 struct CUgraphExec_st : CUgraph_st {};
 
-/// What a stream is given while it is captured; where something was done that
-/// a capture does not allow, nothing becomes of it.
+/// A capture of a stream's work. A call that a capture does not allow makes it
+/// invalid.
 struct Capture {
   CUgraph_st graph;
-  int mode = 0; ///< 0: of all threads, 1: of this one, 2: nothing is forbidden
+  int mode = 0; ///< 0: global, 1: thread-local, 2: relaxed
   std::thread::id thread = std::this_thread::get_id();
   bool isValid = true;
 };
 
-/// Work that is done when somebody waits for it, as late as CUDA may do it: so
-/// it shows who forgets to wait.
+/// Work runs only when a caller waits for it, as late as CUDA may run it, which
+/// exposes missing waits.
 struct CUstream_st {
   CUcontext context;
   std::deque<std::function<CUresult()>> work;
-  CUresult error = 0; ///< of what was done, until a call returns it
+  CUresult error = 0;               ///< of work done, until a call returns it
   std::unique_ptr<Capture> capture; ///< null unless it is captured
-  /// Whether a thread does some of it, which may have given the driver's lock
-  /// away: the next comes when it is done.
+  /// Whether a thread is running work, possibly without the driver's lock; the
+  /// next work must wait for it.
   bool isBusy = false;
 
-  /// Does all of it; after an error the rest is dropped.
+  /// Runs all work; after an error the rest is dropped.
   void run();
-  /// Does the next of it, where nobody is at it.
+  /// Runs the next piece of work. The stream must not be busy.
   void runNext();
   CUresult takeError();
 };
@@ -88,13 +87,13 @@ struct CUctx_st {
 
 namespace mlc::emulator {
 
-/// All handles that are good, so that others are told from them.
+/// All valid handles, to detect invalid ones.
 struct Driver {
   std::mutex mutex;
-  /// Told whenever a stream has done something; waits with `mutex`.
+  /// Notified whenever a stream has done work; waits with `mutex`.
   std::condition_variable_any progress;
   bool initialized = false;
-  /// Those that there are come first (deviceCount()).
+  /// The first deviceCount() of these exist.
   std::array<CUctx_st, maxDevices> devices;
   struct HostMemory {
     size_t bytes;
@@ -108,32 +107,32 @@ struct Driver {
   std::set<CUgraph> graphs;
   std::set<CUgraphExec> execs;
 
-  /// Does what all streams have to do.
+  /// Runs the work of all streams.
   void runAll();
-  /// Whether a capture forbids the calling thread what may wait, as making and
-  /// giving back memory may; such captures become nothing.
+  /// Whether a capture forbids the calling thread calls that may wait, such as
+  /// allocating and freeing memory. Invalidates such captures.
   bool isForbidden();
-  /// Does `work`, which `stream` may be null of, in its turn.
+  /// Queues `work` on `stream`, which may be null.
   CUresult submit(CUstream stream, std::function<CUresult()> work);
   bool isStream(CUstream stream) const {
     return !stream || streams.count(stream);
   }
-  /// Whether `device` is the number of one.
+  /// Whether there is a device with that number.
   static bool isDevice(CUdevice device) {
     return device >= 0 && unsigned(device) < deviceCount();
   }
   /// The device's memory with all of these bytes in one allocation; null if
   /// there is none.
   Arena *arenaOf(CUdeviceptr address, size_t bytes);
-  /// Forgets everything of a context, and reports what was still there.
+  /// Forgets all objects of a context and reports those that were left.
   void closeContext(CUcontext context);
 };
 
 extern Driver driver;
 extern thread_local CUcontext currentContext;
 
-/// A call of a driver's function: it holds the lock, and has an error where
-/// the call shall fail at once.
+/// A call of a driver function: holds the lock, and has an error if the call
+/// must fail at once.
 class Call {
 public:
   enum Needs { Nothing, Initialized, Context };
@@ -144,7 +143,7 @@ private:
   std::unique_lock<std::mutex> lock;
 };
 
-/// The first line of a driver's function.
+/// The first line of a driver function.
 #define MLC_CALL(needs)                                                        \
   Call call(__func__, Call::needs);                                            \
   if (call.error)                                                              \

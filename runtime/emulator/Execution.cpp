@@ -19,9 +19,8 @@ Execution execution;
 // Threads
 //===----------------------------------------------------------------------===//
 
-/// Calls with `count` words. All parameters are integers or pointers, and who
-/// is called with more of them than it takes does not notice: so a few
-/// functions do for all numbers of parameters.
+/// Calls with `count` words. All parameters are integers or pointers, and extra
+/// arguments do no harm, so a few instances serve all numbers of parameters.
 template <size_t... i>
 static void callWith(void *function, const uint64_t *words,
                      std::index_sequence<i...>) {
@@ -118,8 +117,7 @@ void Execution::run(const Launch &given) {
 }
 
 void Execution::runBlocks() {
-  // A permutation that needs no memory: multiples of a number without a common
-  // factor.
+  // A permutation without memory: multiples of a number coprime to the count.
   uint64_t blocks = launch->grid.count(), first = 0, step = 1;
   if (seed && blocks > 1) {
     first = random() % blocks;
@@ -199,8 +197,8 @@ void Execution::resume(Thread &thread, uint64_t stamp, unsigned number) {
   }
 }
 
-/// Runs the warp's threads as far as they get without other warps; whether
-/// that was anywhere.
+/// Runs the warp's threads as far as possible without other warps; whether any
+/// advanced.
 bool Execution::runWarp(unsigned warp) {
   unsigned first = warp * 32, end = std::min(first + 32, threadCount);
   bool moved = false;
@@ -225,7 +223,7 @@ bool Execution::runWarp(unsigned warp) {
   }
 }
 
-/// Does what all the warp's threads wait for, if they all wait for the same.
+/// Performs the warp's operation if all its threads wait for the same one.
 bool Execution::completeWarp(unsigned first, unsigned end) {
   Wait what = threads[first].wait;
   for (unsigned i = first; i < end; ++i)
@@ -258,7 +256,7 @@ bool Execution::completeWarp(unsigned first, unsigned end) {
   return true;
 }
 
-/// Opens the block's barrier if all threads are there: at one and the same.
+/// Passes the block's barrier if all threads wait at the same one.
 bool Execution::passBarrier() {
   for (unsigned i = 0; i < threadCount; ++i)
     if (threads[i].wait != Wait::Block || threads[i].site != threads[0].site)
@@ -299,7 +297,7 @@ static const char *nameOf(Wait what) {
 }
 
 void Execution::reportDivergence() {
-  // A warp that is of two minds says most; else two threads of the block.
+  // A divergent warp is most informative; else take two threads of the block.
   unsigned a = 0, b = 0;
   auto differ = [&](unsigned i, unsigned j) {
     return !waitAlike(threads[i], threads[j]);
@@ -323,7 +321,7 @@ void Execution::reportDivergence() {
   };
   running = Fibers::count;
   Finding finding{Problem::Divergence, side(a), side(b), ""};
-  // Of calls that the compiler has joined, only the sites know the lines.
+  // If the compiler merged the calls, only the sites tell the lines.
   if (threads[a].wait == threads[b].wait && threads[a].site &&
       threads[a].site != threads[b].site) {
     auto [first, second] = std::minmax(threads[a].site, threads[b].site);
@@ -342,7 +340,7 @@ void Execution::reportTrap() {
   finding.self.thread = running;
   finding.self.block = blockStamps.back().second;
   finding.self.does = trap.signal == SIGFPE ? "divides" : "accesses memory";
-  // Places are behind the instruction, as where calls return to.
+  // Places are after the instruction, as return addresses are.
   if (trap.at >= launch->moduleBase && trap.at < launch->moduleEnd)
     finding.self.at = uint32_t(trap.at - launch->moduleBase) + 1;
   if (fibers.isGuard(trap.address))

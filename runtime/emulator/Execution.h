@@ -1,8 +1,8 @@
 //===- Execution.h - One launch of a kernel ---------------------*- C++ -*-===//
 //
 // Blocks run one after another on the calling thread, and a block's threads as
-// fibers: each runs until it must wait for others. Nothing here is locked;
-// there is one launch at a time.
+// fibers: each runs until it must wait for others. There are no locks; one
+// launch runs at a time.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,14 +30,14 @@ struct Index {
 struct Launch {
   std::string name;
   void *function = nullptr;
-  uintptr_t moduleBase = 0; ///< places in code are offsets from it
+  uintptr_t moduleBase = 0; ///< code places are offsets from it
   uintptr_t moduleEnd = 0;
   std::string modulePath;
   std::vector<uint64_t> words; ///< the parameters
-  Arena *arena = nullptr;      ///< of the device that it runs on
+  Arena *arena = nullptr;      ///< of the device it runs on
   Index grid = {}, block = {};
   unsigned sharedBytes = 0;
-  /// Whether its loads and stores can be seen.
+  /// Whether its loads and stores are instrumented.
   bool isInstrumented = true;
 };
 
@@ -55,7 +55,7 @@ enum class Wait : uint8_t {
   Done
 };
 
-/// An asynchronous copy that its thread has not waited for.
+/// An asynchronous copy that its thread has not yet waited for.
 struct Copy {
   uintptr_t to;
   unsigned bytes;
@@ -67,33 +67,33 @@ struct Copy {
 struct Thread {
   Wait wait = Wait::Done;
   bool transposed = false; // Load
-  uint8_t kind = 0;        // Multiply: of the elements
-  unsigned site = 0;       // Block, Load, Multiply: which call of the text
-  int mask = 0;            // Shuffle
-  void *at = nullptr;      // where it waits
-  uint64_t words[3] = {};  // operands; results of Shuffle and Load
-  float sums[4] = {};      // Multiply: in and out
+  uint8_t kind = 0;        // Multiply: the elements' kind
+  unsigned site = 0;  // Block, Load, Multiply: the call's place in the source
+  int mask = 0;       // Shuffle
+  void *at = nullptr; // where it waits
+  uint64_t words[3] = {}; // operands; results of Shuffle and Load
+  float sums[4] = {};     // Multiply: in and out
   Index index = {};
-  unsigned stack = Fibers::count; // it has one from its start to its end
-  unsigned group = 0;             // copies' groups that are closed
+  unsigned stack = Fibers::count; // held from the thread's start to its end
+  unsigned group = 0;             // number of closed copy groups
   std::vector<Copy> copies;
 };
 
 class Execution {
 public:
-  /// Runs all blocks, or up to the first error after which there is no going
-  /// on. What was found is left in `findings`.
+  /// Runs all blocks, or stops at the first fatal error. Leaves what it finds
+  /// in `findings`.
   void run(const Launch &launch);
 
   // For the functions that kernels call.
   Thread &current() { return threads[running]; }
-  /// Returns when what the thread waits for has happened.
+  /// Suspends the thread until the event has happened.
   void wait(Wait what, void *at);
   uint32_t place(const void *address) const {
     return uint32_t(reinterpret_cast<uintptr_t>(address) - launch->moduleBase);
   }
-  /// Adds what was found; ends the launch, without returning to the kernel,
-  /// where nothing good can follow.
+  /// Adds a finding. After a fatal one it ends the launch without returning to
+  /// the kernel.
   void report(Finding finding);
 
   const Launch *launch = nullptr;
@@ -105,10 +105,10 @@ public:
   Fibers fibers;
   std::vector<Finding> findings;
   uint64_t accesses = 0;
-  /// The thread that runs; `Fibers::count` if none does.
+  /// The running thread; `Fibers::count` if none.
   unsigned running = Fibers::count;
   unsigned runningStack = Fibers::count;
-  /// Whose stack this is, for people.
+  /// Names the owner of a stack, for people.
   std::string describeStack(unsigned stack) const;
 
 private:
@@ -117,7 +117,7 @@ private:
   void runBlock(uint64_t number);
   void resume(Thread &thread, uint64_t stamp, unsigned number);
   bool runWarp(unsigned warp);
-  /// Whether two threads wait for the same.
+  /// Whether two threads wait for the same thing.
   static bool waitAlike(const Thread &a, const Thread &b) {
     return a.wait == b.wait && a.kind == b.kind &&
            a.transposed == b.transposed && a.site == b.site;
@@ -137,7 +137,7 @@ private:
   std::vector<Thread> threads = std::vector<Thread>(Fibers::count);
   std::vector<uint64_t> warpStamps = std::vector<uint64_t>(32);
   std::vector<unsigned> warpOrder, laneOrder;
-  /// A thread takes the one that came last, which is still in the caches.
+  /// A thread takes the last one, which is still in the caches.
   std::vector<unsigned> freeStacks;
   /// First stamp and number of each block that ran, for reports.
   std::vector<std::pair<uint64_t, uint64_t>> blockStamps;

@@ -19,9 +19,9 @@ namespace mlc::emulator {
 
 #ifdef __x86_64__
 
-// Pushes what a function must keep, leaves the stack's address at `from` and
-// goes on with the stack `to`, which was left the same way. Rounding modes are
-// not kept: kernels do not change them.
+// Pushes callee-saved registers, stores the stack pointer at `from` and
+// continues on the stack `to`, which was left the same way. Rounding modes are
+// not saved, since kernels do not change them.
 extern "C" void mlcEmulatorSwitch(void **from, void *to);
 asm(R"(
   .text
@@ -50,8 +50,7 @@ mlcEmulatorSwitch:
 
 static void *makeContext(uint8_t *stack, size_t bytes, void (*function)()) {
   auto *top = reinterpret_cast<uintptr_t *>(stack + bytes);
-  // Where the function would return to: a call leaves the stack 8 bytes below a
-  // multiple of 16.
+  // The return address: a call leaves the stack 8 bytes below a multiple of 16.
   *--top = 0;
   *--top = reinterpret_cast<uintptr_t>(function);
   for (int i = 0; i < 6; ++i)
@@ -95,14 +94,13 @@ bool Fibers::open() {
 }
 
 void Fibers::prepare(unsigned fiber, void (*function)()) {
-  // Not all tops shall have the same place in the caches.
+  // Spread the tops over the cache sets.
   size_t unused = fiber * 192 % 4096;
   resumeAt[fiber] = makeContext(stack(fiber), stackBytes - unused, function);
 }
 
 #ifdef MLC_ADDRESS_SANITIZER
-// The sanitizer wants to know on which stack it is, and keeps frames of its own
-// for each.
+// The sanitizer must know the current stack, and keeps its own frames for each.
 static const void *mainStack;
 static size_t mainStackBytes;
 static void *frames[Fibers::count];

@@ -1,4 +1,4 @@
-//===- Fiber.h - Stacks that take turns on one thread -----------*- C++ -*-===//
+//===- Fiber.h - Stacks that take turns on a thread -------------*- C++ -*-===//
 
 #ifndef MLC_RUNTIME_EMULATOR_FIBER_H
 #define MLC_RUNTIME_EMULATOR_FIBER_H
@@ -9,7 +9,8 @@
 namespace mlc::emulator {
 
 /// Each fiber has one of `count` stacks, which live as long as the process. A
-/// fiber that is not needed any more is forgotten: its frames own nothing.
+/// fiber that is no longer needed can be abandoned, since its frames own
+/// nothing.
 class Fibers {
 public:
   static constexpr unsigned count = 1024;
@@ -21,9 +22,9 @@ public:
   void prepare(unsigned fiber, void (*function)());
   /// Runs the fiber until it calls leave().
   void enter(unsigned fiber);
-  /// What `function` calls first.
+  /// `function` must call it first.
   void entered();
-  /// Goes back to who entered this fiber.
+  /// Returns to the caller of enter().
   void leave(unsigned fiber);
 
   /// The fiber whose stack has this address; `count` if none.
@@ -32,13 +33,13 @@ public:
     return offset < count * stride ? unsigned(offset / stride) : count;
   }
 
-  /// Whether it is where a stack ends that is full.
+  /// Whether it lies in the guard page of a stack, which a full stack hits.
   bool isGuard(uintptr_t address) const {
     return owner(address) < count && (address - base) % stride < guard;
   }
 
 private:
-  // A page that faults lies below each stack.
+  // Below each stack lies a page that faults.
   static constexpr size_t guard = 4096;
   static constexpr size_t stride = guard + stackBytes;
   uint8_t *stack(unsigned fiber) const {

@@ -44,7 +44,7 @@ const char *titleOf(Problem problem) {
   return "";
 }
 
-/// The `number`th line of a file, without blanks around; empty if none.
+/// The `number`th line of a file, trimmed; empty if none.
 std::string lineOf(const std::string &path, unsigned long number) {
   std::ifstream file(path);
   std::string line;
@@ -58,7 +58,7 @@ std::string lineOf(const std::string &path, unsigned long number) {
   return line.substr(begin, line.find_last_not_of(" \t\r") + 1 - begin);
 }
 
-/// Finds lines of the source, all of them with one run of a tool.
+/// Finds source lines, all with one run of a tool.
 class Symbolizer {
 public:
   Symbolizer(const Launch &launch, const std::vector<Finding> &findings) {
@@ -85,16 +85,16 @@ public:
   }
 
 private:
-  /// The place is where a call returns to, the next instruction.
+  /// A place is a return address, hence the next instruction.
   static std::string offset(uint32_t place) {
     char text[32];
     std::snprintf(text, sizeof(text), "0x%x", place - 1);
     return text;
   }
 
-  /// For each address a line that repeats it, then two for each frame from the
-  /// inside out: the function, and FILE:12 with more behind. The first frame
-  /// that is the kernel's own text counts, not the device header's.
+  /// For each address there is a line that repeats it, then two per frame from
+  /// the inside out: the function, and FILE:12 followed by more. Takes the
+  /// first frame in the kernel's own source, not in the device header.
   void read(const std::string &output) {
     std::istringstream stream(output);
     std::string text, where;

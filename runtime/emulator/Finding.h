@@ -13,36 +13,35 @@ struct Launch;
 
 enum class Problem : uint8_t {
   Race,
-  Unwritten,    ///< read of what nobody wrote
-  UnwaitedCopy, ///< use of what an asynchronous copy still writes
+  Unwritten,    ///< read of unwritten memory
+  UnwaitedCopy, ///< use of the target of an unfinished asynchronous copy
   OutOfBounds,
   Misaligned,
   Divergence, ///< a barrier that not all threads reach
   Division,   ///< of an integer by zero
-  AbsentLane, ///< a warp that lacks lanes does what needs them all
+  AbsentLane, ///< an incomplete warp at an operation of whole warps
 };
 
-/// One side of a finding. It owns nothing, since whoever finds an error may
-/// never come to its end. Places are offsets in the module's code; 0 is none.
+/// One side of a finding. It owns nothing, since the stack that reports an
+/// error may never unwind. Places are offsets in the module's code; 0 is none.
 struct Side {
   uint32_t at = 0;
   unsigned thread = 0;
   uint64_t block = 0;
   const char *does = nullptr; ///< "reads"; null if there is no such side
-  uint64_t bytes = 0;         ///< of what it does it with, if not 0
+  uint64_t bytes = 0;         ///< size of the access, if not 0
 };
 
 struct Finding {
   Problem problem;
   Side self;
   Side other;       ///< of races and divergence
-  std::string what; ///< where the bytes lie, or what was expected
+  std::string what; ///< location of the bytes, or what was expected
 };
 
-/// CUDA's error for it.
+/// The CUDA error for the problem.
 int errorOf(Problem problem);
-/// Text of several lines, with lines of the source where there is a tool that
-/// finds them.
+/// Text of several lines, with source lines if a symbolizer is available.
 std::string describe(const Launch &launch,
                      const std::vector<Finding> &findings);
 

@@ -1,4 +1,4 @@
-//===- Graph.cpp - Work that is captured and launched as one --------------===//
+//===- Graph.cpp - Captured work that is launched as one ------------------===//
 
 #include "runtime/emulator/Driver.h"
 
@@ -89,7 +89,7 @@ CUresult cuGraphExecDestroy(CUgraphExec exec) {
   MLC_CALL(Context);
   if (!driver.execs.erase(exec))
     return CUDA_ERROR_INVALID_HANDLE;
-  // What it was launched for is done first.
+  // Finish its launches first.
   driver.runAll();
   delete exec;
   return CUDA_SUCCESS;

@@ -1,11 +1,12 @@
-//===- Handovers.h - Blocks that hand over what they wrote ------*- C++ -*-===//
+//===- Handovers.h - Order among blocks by counters -------------*- C++ -*-===//
 //
 // An atomic operation that releases and acquires (count(), of the device
-// header) orders blocks. A block hands over what lies before its last barrier,
-// and all that was handed over to it; who counts at the same address later
-// receives that, for all its threads, at its next barrier. On the GPU more is
-// ordered: the counting thread's own accesses at once. A kernel that needs that
-// is reported; one that the emulator finds right is right.
+// header) orders blocks. A block hands over its accesses before its last
+// barrier, and those handed over to it. A block that counts at the same address
+// later receives them, for all its threads, at its next barrier. A GPU orders
+// more: the counting thread's own accesses at once. The check is thus
+// conservative: it may report a kernel that relies on that, but does not miss
+// errors.
 //
 //===----------------------------------------------------------------------===//
 
@@ -39,9 +40,9 @@ public:
   }
 
 private:
-  /// By the address of the counter: what was handed over there.
+  /// Handed-over spans by the address of the counter.
   std::map<uintptr_t, Spans> given;
-  /// What this block receives at its next barrier.
+  /// Spans that this block receives at its next barrier.
   Spans arriving;
 };
 

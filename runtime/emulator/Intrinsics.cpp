@@ -12,7 +12,7 @@
 namespace mlc::emulator {
 
 //===----------------------------------------------------------------------===//
-// What a warp does once all its lanes are there
+// Operations of a warp once all its lanes have arrived
 //===----------------------------------------------------------------------===//
 
 static Finding absent(const Thread &thread, unsigned number,
@@ -84,7 +84,7 @@ static float fromWord(uint32_t bits) {
   return value;
 }
 
-/// Element `i` of those packed in `words`, for each kind of elements.
+/// Element `i` of those packed in `words`, of any kind.
 static float element(unsigned kind, const uint64_t *words, unsigned i) {
   if (kind == 2)
     return fromWord(uint32_t(words[i / 2] >> (i % 2 * 32)) & 0xffffe000);
@@ -98,7 +98,7 @@ static int32_t byteOf(const uint64_t *words, unsigned i, bool isSigned) {
   return isSigned ? int8_t(bits) : bits;
 }
 
-/// The product of bytes: sums are the bits of 32-bit integers, which wrap.
+/// The product of bytes; sums hold the bits of 32-bit integers, which wrap.
 static void multiplyBytes(Thread *lanes, bool aSigned, bool bSigned) {
   int32_t a[16][32], b[32][8];
   for (unsigned lane = 0; lane < 32; ++lane) {
@@ -131,7 +131,7 @@ void Execution::multiply(unsigned first, unsigned end) {
   for (unsigned lane = 0; lane < 32; ++lane) {
     const uint64_t *words = threads[first + lane].words;
     unsigned g = lane / 4, t = lane % 4;
-    // In order of a: rows g and g + 8 in turn, then the later columns.
+    // In the order of a: alternating rows g and g + 8, then the later columns.
     if (kind == 2) {
       for (unsigned i = 0; i < 4; ++i)
         a[g + i % 2 * 8][t + i / 2 * 4] = element(kind, words, i);
@@ -158,7 +158,7 @@ void Execution::multiply(unsigned first, unsigned end) {
 } // namespace mlc::emulator
 
 //===----------------------------------------------------------------------===//
-// What kernels call
+// Functions that kernels call
 //===----------------------------------------------------------------------===//
 
 using namespace mlc::emulator;
@@ -242,7 +242,7 @@ MLC_EMULATOR_API void mlcEmulatorCommitCopies() { ++execution.current().group; }
 
 MLC_EMULATOR_API void mlcEmulatorWaitForCopies(unsigned pending) {
   Thread &thread = execution.current();
-  // Groups are numbered from 0; copies of the open one have thread.group.
+  // Groups are numbered from 0; copies in the open group have thread.group.
   auto isDone = [&](const Copy &copy) {
     return uint64_t(copy.group) + pending < thread.group;
   };
@@ -266,7 +266,7 @@ MLC_EMULATOR_API Words mlcEmulatorLoadMatrices(const void *row, bool transposed,
     execution.report(
         {Problem::OutOfBounds, self, {}, arena->describe(address)});
   }
-  // All lanes get parts of the row.
+  // All lanes receive parts of the row.
   if (execution.checks)
     checkAccess(address, 16, 16, false, MLC_HERE,
                 execution.clock.me | manyLanes);

@@ -25,7 +25,7 @@ CUresult cuModuleLoadData(CUmodule *module, const void *image) {
     }
     source = text;
   }
-  // The compiler runs without the lock: modules compile beside each other.
+  // The compiler runs without the lock, so that modules compile in parallel.
   auto loaded = std::make_unique<CUmod_st>();
   CUresult error = compileModule(source, loaded->code.path, message);
   if (!error && !loaded->code.load(message))
@@ -80,7 +80,7 @@ CUresult cuFuncSetAttribute(CUfunction function, int attribute, int value) {
   MLC_CALL(Context);
   if (!driver.functions.count(function))
     return CUDA_ERROR_INVALID_HANDLE;
-  constexpr int carveout = 9; // a wish that has no meaning here
+  constexpr int carveout = 9; // a hint without effect here
   if (attribute == carveout)
     return CUDA_SUCCESS;
   if (attribute != maxDynamicSharedAttribute || value < 0 ||
@@ -146,7 +146,7 @@ CUresult cuLaunchKernel(CUfunction function, unsigned gridX, unsigned gridY,
   CUcontext context = stream ? stream->context : currentContext;
   if (function->module->context != context)
     return CUDA_ERROR_INVALID_HANDLE;
-  // Their number cannot be known from the kernel's code.
+  // Their number is unknown from the kernel's code.
   if (parameters)
     return CUDA_ERROR_NOT_SUPPORTED;
   Launch launch;
@@ -193,7 +193,7 @@ CUresult mlcEmulatorLaunch(const void *kernel, unsigned gridX, unsigned gridY,
     launch.name = place.dli_sname ? place.dli_sname : "kernel";
     launch.modulePath = place.dli_fname;
     launch.moduleBase = reinterpret_cast<uintptr_t>(place.dli_fbase);
-    // Reports say where in the program something is.
+    // Reports give places in the whole program.
     launch.moduleEnd = launch.moduleBase + UINT32_MAX;
   }
   return driver.submit(

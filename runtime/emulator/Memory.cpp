@@ -17,8 +17,8 @@ void *pointer(CUdeviceptr address) {
   return reinterpret_cast<void *>(uintptr_t(address));
 }
 
-/// Whether all bytes are of one cuMemAllocHost_v2(): such may be read and
-/// written later, while of other memory a copy is taken at once.
+/// Whether all bytes are of one cuMemAllocHost_v2(). Only pinned memory may be
+/// read and written later; other memory is copied at once.
 bool isPinned(const void *memory, size_t bytes) {
   auto address = reinterpret_cast<uintptr_t>(memory);
   auto found = driver.hostMemory.upper_bound(address);
@@ -140,7 +140,7 @@ CUresult cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t bytes,
     std::memcpy(to, pointer(from), bytes);
     return CUDA_SUCCESS;
   });
-  // Only copies to pinned memory may come later.
+  // Only copies to pinned memory may happen later.
   if (result != CUDA_SUCCESS || isPinned(to, bytes) || !stream ||
       stream->capture)
     return result;
@@ -156,7 +156,7 @@ CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes,
   if (!bytes)
     return CUDA_SUCCESS;
   countBytes(__func__, bytes);
-  // Also from one device to another.
+  // Source and target may be on different devices.
   Arena *target = driver.arenaOf(to, bytes),
         *source = driver.arenaOf(from, bytes);
   if (!target || !source)

@@ -22,10 +22,10 @@ namespace mlc::emulator {
 
 namespace {
 
-/// Raised when modules compiled earlier do not fit the library any more.
+/// Raised when modules compiled earlier no longer fit the library.
 constexpr const char *revision = "1";
 
-/// Where compiled modules are kept; empty if nowhere.
+/// The cache folder of compiled modules; empty if none.
 std::string cacheFolder() {
   std::string folder;
   const char *cache = std::getenv("XDG_CACHE_HOME");
@@ -47,9 +47,9 @@ std::string findCompiler() {
   return findProgram({"clang++-22", "clang++"});
 }
 
-/// This library's path: modules are linked with it, so that what they call is
-/// found. Asked when the library is loaded, since a relative path holds only in
-/// the folder of that time.
+/// This library's path; modules link with it to resolve their calls. Determined
+/// at load time, since a relative path is only valid in the folder of that
+/// time.
 std::string findOwnPath() {
   Dl_info info = {};
   dladdr(reinterpret_cast<const void *>(&mlcEmulatorReport), &info);
@@ -67,15 +67,15 @@ std::vector<std::string> compilerFlags() {
        {"-x", "c++", "-std=c++20", "-O1", "-g1", "-fPIC", "-shared", "-w",
         "-nostdinc", "-fno-exceptions", "-fno-rtti", "-fno-math-errno",
         "-ffp-contract=off", "-fvisibility=hidden",
-        // What is wrong shall be seen, not thought away.
+        // Errors must stay visible and not be optimized away.
         "-fno-delete-null-pointer-checks", "-fno-strict-aliasing",
-        // Else a call at a function's end would not know its place.
+        // Otherwise tail calls would lose their place.
         "-fno-optimize-sibling-calls"})
     flags.push_back(flag);
   if (checksOn())
     for (const char *flag :
          {"-fsanitize=thread", "-mllvm", "-tsan-instrument-func-entry-exit=0",
-          // `x += 1` reads, which matters where nobody wrote x.
+          // `x += 1` reads, which matters if x is unwritten.
           "-mllvm", "-tsan-instrument-read-before-write=1",
           "-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset"})
       flags.push_back(flag);
@@ -96,7 +96,7 @@ std::string keyOf(const std::string &source, const std::string &compiler,
   return runtime::toHex(runtime::blake3(all.data(), all.size())).substr(0, 32);
 }
 
-/// The hash of a file's bytes as text; "" where it cannot be read.
+/// The hash of a file's bytes as text; "" if it cannot be read.
 std::string hashOf(const std::string &path) {
   std::ifstream file(path, std::ios::binary);
   if (!file)
@@ -106,15 +106,15 @@ std::string hashOf(const std::string &path) {
   return runtime::toHex(runtime::blake3(bytes.data(), bytes.size()));
 }
 
-/// Whether the module is there as it was made. To load one that a full disk or
-/// a crash cut off would end the process.
+/// Whether the cached module is intact. Loading one that a full disk or a crash
+/// truncated would end the process.
 bool isWhole(const std::string &kept) {
   std::ifstream file(kept + ".sum");
   std::string sum;
   return file >> sum && sum == hashOf(kept + ".so");
 }
 
-/// A folder of our own for one compilation, gone with this.
+/// A private folder for one compilation, removed by the destructor.
 struct WorkFolder {
   std::string path;
   std::vector<std::string> files;
@@ -153,14 +153,14 @@ int compile(const std::string &source, const std::string &compiler,
     return CUDA_ERROR_OPERATING_SYSTEM;
   }
   command.insert(command.begin(), compiler);
-  // Lines of the source are found where it stays.
+  // Source lines must refer to the folder where the source stays.
   command.push_back("-ffile-prefix-map=" + work.path + "=" + folder);
   command.insert(command.end(),
                  {"-o", object, text, "-x", "none", ownPath, "-nostdlib++",
                   "-lm", "-Wl,-z,defs", "-Wl,--no-undefined"});
   std::string output;
   int status = runProgram(command, output);
-  // The user knows the source, not the folder.
+  // Remove the folder, which the user does not know.
   for (size_t at; (at = output.find(work.path + "/")) != std::string::npos;)
     output.erase(at, work.path.size() + 1);
   if (status != 0) {

@@ -11,8 +11,8 @@ namespace mlc::emulator {
 /// The text of include/mlc_device.cuh; CMake puts it here.
 extern const char *const deviceHeader;
 
-/// The path of a shared object compiled from `source`, perhaps earlier and by
-/// another process. A CUDA error otherwise, with `message` to say why.
+/// Gives the path of a shared object compiled from `source`, possibly cached by
+/// another process. Otherwise a CUDA error, with the reason in `message`.
 int compileModule(const std::string &source, std::string &path,
                   std::string &message);
 
@@ -25,7 +25,8 @@ struct LoadedModule {
   /// False with the reason in `message`.
   bool load(std::string &message);
   void unload();
-  /// Null unless the module itself has it: libraries that it uses do not count.
+  /// Null unless the module itself defines it; libraries that it uses do not
+  /// count.
   void *find(const char *name) const;
 };
 

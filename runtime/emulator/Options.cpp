@@ -1,4 +1,4 @@
-//===- Options.cpp - What the environment says to the emulator ------------===//
+//===- Options.cpp - The emulator's environment variables -----------------===//
 
 #include "runtime/emulator/Options.h"
 #include "runtime/emulator/Cuda.h"
@@ -21,7 +21,7 @@ std::string_view environment(const char *name) {
   return text ? text : "";
 }
 
-/// A number that is all of `text`.
+/// Parses `text` as a number; all of it must match.
 template <typename T> std::optional<T> parseNumber(std::string_view text) {
   T number = 0;
   auto [end, error] =
@@ -63,9 +63,9 @@ struct Failures {
   std::mutex mutex;
   bool isSet = false;
   std::vector<Failure> list;
-  std::string wrong; ///< of the environment's text, empty if nothing is
+  std::string wrong; ///< the environment's error; empty if none
 
-  /// What the environment says, unless something has been set.
+  /// Reads the environment unless failures were set.
   void read() {
     if (!isSet)
       wrong = set(environment("MLC_EMULATOR_FAIL"));

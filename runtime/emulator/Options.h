@@ -1,4 +1,4 @@
-//===- Options.h - What the environment says to the emulator ----*- C++ -*-===//
+//===- Options.h - The emulator's environment variables ---------*- C++ -*-===//
 
 #ifndef MLC_RUNTIME_EMULATOR_OPTIONS_H
 #define MLC_RUNTIME_EMULATOR_OPTIONS_H
@@ -8,31 +8,31 @@
 
 namespace mlc::emulator {
 
-/// Read again at each use, so that a test can change it.
-bool checksOn();       ///< MLC_EMULATOR_CHECKS, 1 unless said
-uint64_t orderSeed();  ///< MLC_EMULATOR_SEED; 0 is the plain order
-bool launchBlocking(); ///< CUDA_LAUNCH_BLOCKING, as CUDA has it
+/// Read at each use, so that tests can change it.
+bool checksOn();       ///< MLC_EMULATOR_CHECKS, default 1
+uint64_t orderSeed();  ///< MLC_EMULATOR_SEED; 0: in order
+bool launchBlocking(); ///< CUDA_LAUNCH_BLOCKING, as in CUDA
 
-/// What is wrong with a variable, and what it may be; empty if nothing is.
+/// What is wrong with a variable, and its valid values; empty if nothing is.
 std::string wrongEnvironment();
 
-/// MLC_EMULATOR_DEVICES: how many GPUs there are, 1 unless said.
+/// MLC_EMULATOR_DEVICES: the number of GPUs, default 1.
 unsigned deviceCount();
 constexpr unsigned maxDevices = 16;
 
 /// MLC_EMULATOR_ARCH: 90 for sm_90; 0 if it cannot be read.
 unsigned architecture();
-/// What a block of that architecture can have, in bytes.
+/// The most shared memory of a block on that architecture, in bytes.
 unsigned maxSharedMemory();
-/// What it can have without having asked by cuFuncSetAttribute.
+/// The most without cuFuncSetAttribute.
 constexpr unsigned defaultSharedMemory = 48 << 10;
-/// The most that any has.
+/// The most of any architecture.
 constexpr unsigned anySharedMemory = 227 << 10;
 
-/// Whether this call of `function` is one that shall fail; 0 if not, else the
-/// error. Counts the calls.
+/// The error if this call of `function` shall fail, else 0. Counts the calls.
 int injectedFailure(const char *function);
-/// What is wrong with the text, in which case none fail; empty if nothing is.
+/// What is wrong with the text, empty if nothing is. A wrong text clears all
+/// failures.
 std::string setFailures(const char *text);
 
 } // namespace mlc::emulator

@@ -9,14 +9,14 @@
 namespace mlc::emulator {
 
 /// Runs `arguments[0]`, a path, without a shell; its output and errors go to
-/// `output`. The exit status, or -1 with the reason in `output`.
+/// `output`. Returns the exit status, or -1 with the reason in `output`.
 int runProgram(const std::vector<std::string> &arguments, std::string &output);
 
-/// The path of the first of `names` that can be run, in PATH unless it has a
-/// slash; empty if there is none.
+/// The path of the first of `names` that is executable, searched in PATH unless
+/// it has a slash; empty if there is none.
 std::string findProgram(const std::vector<std::string> &names);
 
-/// `folder` and what is missing above it; whether it is there.
+/// Makes `folder` and its missing parents; whether it exists now.
 bool makeFolders(const std::string &folder);
 bool writeFile(const std::string &path, const std::string &text);
 

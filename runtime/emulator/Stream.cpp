@@ -32,7 +32,7 @@ void CUstream_st::run() {
 CUresult CUstream_st::takeError() { return std::exchange(error, CUDA_SUCCESS); }
 
 void Driver::runAll() {
-  // Others may come and go where the lock is given away.
+  // Streams may be added and removed while the lock is released.
   const std::vector<CUstream> all(streams.begin(), streams.end());
   for (CUstream stream : all)
     if (streams.count(stream))
@@ -49,7 +49,7 @@ CUresult Driver::submit(CUstream stream, std::function<CUresult()> work) {
       stream->work.push_back(std::move(work));
     return CUDA_SUCCESS;
   }
-  // The default stream waits for all others, and they for it.
+  // The default stream waits for all others, and vice versa.
   runAll();
   CUstream_st &last = currentContext->defaultStream;
   last.work.push_back(std::move(work));
@@ -149,13 +149,12 @@ CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags) {
   if (flags)
     return CUDA_ERROR_INVALID_VALUE;
   std::shared_ptr<CUevent_st::Record> record = event->last;
-  // Streams that a capture would go on to are not emulated.
+  // A capture that extends to other streams is not emulated.
   if ((stream && stream->capture) ||
       (record && driver.streams.count(record->stream) &&
        record->stream->capture))
     return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
-  // What an event waits for was given to its stream before: there are no
-  // circles.
+  // Work before an event was queued earlier, so waits cannot form cycles.
   return driver.submit(stream, [record] {
     while (record && !record->done && driver.streams.count(record->stream)) {
       CUstream_st &other = *record->stream;
@@ -170,8 +169,8 @@ CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags) {
   });
 }
 
-/// As CUDA has it: the function calls nothing of CUDA, and may wait for other
-/// threads, which may call.
+/// As in CUDA, the function must not call CUDA, but may wait for other threads
+/// that do.
 CUresult cuLaunchHostFunc(CUstream stream, void (*function)(void *),
                           void *data) {
   MLC_CALL(Context);
@@ -204,7 +203,7 @@ CUresult cuEventSynchronize(CUevent event) {
     return CUDA_ERROR_INVALID_HANDLE;
   if (!event->last || event->last->done)
     return CUDA_SUCCESS;
-  // A stream that is gone has done all that it ever will.
+  // A destroyed stream has finished its work.
   CUstream stream = event->last->stream;
   if (!driver.streams.count(stream))
     return CUDA_ERROR_LAUNCH_FAILED;

@@ -1,4 +1,4 @@
-//===- Trap.cpp - What the processor finds wrong with a kernel ------------===//
+//===- Trap.cpp - Signals that a kernel raises ----------------------------===//
 
 #include "runtime/emulator/Trap.h"
 #include "runtime/emulator/Execution.h"
@@ -33,7 +33,7 @@ void Traps::handle(int signal, siginfo_t *info, void *context) {
             instruction(context)};
     siglongjmp(escape, 1);
   }
-  // Not a kernel's: once this handler is gone the instruction is run again.
+  // Not from a kernel: restore the old handler; the instruction runs again.
   for (size_t i = 0; i < std::size(signals); ++i)
     if (signals[i] == signal)
       sigaction(signal, &active->before[i], nullptr);

@@ -1,8 +1,8 @@
-//===- Trap.h - What the processor finds wrong with a kernel ----*- C++ -*-===//
+//===- Trap.h - Signals that a kernel raises --------------------*- C++ -*-===//
 //
-// Without the checks an access to nowhere, and with them a full stack or a
-// division by zero, is a signal. While a launch runs, such a signal of its
-// thread ends it instead of the process.
+// Without checks an invalid access raises a signal; with checks a full stack or
+// a division by zero still does. While a launch runs, such a signal on its
+// thread ends the launch and not the process.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,12 +25,12 @@ public:
 
   struct Trap {
     int signal = 0;
-    uintptr_t address = 0; ///< what could not be accessed
+    uintptr_t address = 0; ///< the address of the invalid access
     uintptr_t at = 0;      ///< the instruction
   };
   static Trap last;
-  /// Where to go; set by who may be interrupted. Handlers of signals have no
-  /// other way out of a stack that is full.
+  /// Where to continue, set before code that may trap. A signal handler has no
+  /// other way out of a full stack.
   static sigjmp_buf escape;
 
 private:

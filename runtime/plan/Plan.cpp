@@ -114,7 +114,7 @@ Status Plan::addSharding(std::string_view pattern,
   return Status::success();
 }
 
-/// Whether ranks of the axis can add by the algorithm.
+/// An error if the ranks of the mesh cannot use the algorithm.
 static Status checkAlgorithm(const std::string &name, bool trains,
                              const std::vector<MeshAxis> &mesh) {
   if (name.empty())

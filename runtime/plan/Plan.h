@@ -1,8 +1,8 @@
 //===- Plan.h - How a program is split over ranks ---------------*- C++ -*-===//
 //
-// The plan that flags, a file and Python say alike: the phase Distribute
-// carries it out (passes/Distribute), all ranks of a run compare theirs. Its
-// text is JSON (docs/Plan.md).
+// Flags, a file and Python express the same plan. The phase Distribute
+// (passes/Distribute) carries it out, and all ranks of a run compare theirs.
+// Its text is JSON (docs/Plan.md).
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,27 +20,27 @@
 
 namespace mlc::runtime {
 
-/// What is split over the ranks beside the batch; each stage with those before
-/// (Rajbhandari et al. 2020).
+/// What is sharded over the ranks besides the batch; each stage includes those
+/// before (Rajbhandari et al. 2020).
 enum class ZeroStage : uint8_t { None, OptimizerStates, Gradients, Weights };
 
-/// By which rule reductions become one.
+/// How reductions are fused into buckets.
 enum class BucketRule : uint8_t {
-  /// A bucket is full when it has as many bytes as its limit, or more.
+  /// A bucket is full once it reaches its limit in bytes.
   DDP,
-  /// A bucket has as many bytes as its limit at most, unless it is of one
-  /// tensor; what fits is looked for among as many bytes behind.
+  /// A bucket has at most its limit in bytes, unless it is a single tensor.
+  /// Fitting tensors are searched for among as many following bytes.
   Horovod,
 };
 
 struct BucketOptions {
   BucketRule rule = BucketRule::DDP;
-  /// What the first bucket of a kind takes, and the others; Horovod knows no
-  /// first one.
+  /// The limits of the first bucket of a kind, and of the others. Horovod
+  /// treats the first one like the others.
   int64_t firstBytes = int64_t(1) << 20;
   int64_t bytes = int64_t(25) << 20;
 
-  /// What the rule takes where nobody says: 1 and 25 MiB, or 64 MiB.
+  /// The defaults of the rule: 1 and 25 MiB, or 64 MiB.
   static BucketOptions of(BucketRule rule);
   bool operator==(const BucketOptions &other) const {
     return rule == other.rule && firstBytes == other.firstBytes &&
@@ -48,77 +48,80 @@ struct BucketOptions {
   }
 };
 
-/// Whose samples batch normalization takes mean and variance of.
+/// Whether batch normalization uses the samples of all ranks or the rank's own.
 enum class BatchStatistics : uint8_t { Global, Local };
 
-/// Of the tensors that a pattern names: a name, or NAME* for all that begin so.
+/// The sharding of the tensors that match a pattern: a name, or NAME* for a
+/// prefix.
 struct TensorSharding {
   std::string pattern;
   /// The axes that split each dim, in the order of the mesh; further dims are
   /// replicated.
   std::vector<std::vector<std::string>> axes;
 
-  /// The axes as flags and files have them: "data+fsdp,-".
+  /// The axes as in flags and files: "data+fsdp,-".
   std::string text() const;
 };
 
-/// Bytes of weights that are gathered before anybody reads them.
+/// Bytes of weights that are prefetched by all-gathers.
 constexpr int64_t defaultGatherWindow = int64_t(64) << 20;
 
 /// Training with the batch split over ranks (docs/DataParallel.md).
 struct TrainingPlan {
-  /// Those that take samples: without a parameter server.
+  /// Ranks that take samples, without a parameter server.
   int64_t ranks = 1;
   ZeroStage zero = ZeroStage::None;
   BucketOptions buckets;
-  /// Of weights that are gathered ahead, and of gradients that wait to be
-  /// scattered (ZeRO-2 and 3), in bytes.
+  /// Bytes of weights gathered ahead of use, and of gradients that wait for
+  /// their reduce-scatter (ZeRO-2 and 3).
   int64_t gatherWindow = defaultGatherWindow;
-  /// The ranks are the workers of a parameter server, which is one more: they
-  /// exchange nothing, and each returns its term of the loss.
+  /// The ranks are the workers of a parameter server, which is an additional
+  /// rank. They exchange nothing, and each returns its term of the loss.
   bool hasServer = false;
-  /// Steps that a worker may be ahead of the slowest.
+  /// The most steps that a worker may be ahead of the slowest.
   int64_t staleness = 0;
   BatchStatistics statistics = BatchStatistics::Global;
 
-  /// All ranks, a parameter server among them.
+  /// All ranks, including a parameter server.
   int64_t countRanks() const { return ranks + hasServer; }
 };
 
 struct Plan {
-  /// Of a model: the mesh, none where there is one rank, and how inputs,
-  /// weights and outputs are split over it.
+  /// For a model: the mesh, empty for one rank, and how inputs, weights and
+  /// outputs are split over it.
   std::vector<MeshAxis> mesh;
   std::vector<TensorSharding> shardings;
-  /// Of entries of training, instead: the mesh is the one axis kDataAxis.
+  /// For training instead: the mesh is the single axis kDataAxis.
   std::optional<TrainingPlan> training;
-  /// How ranks add: of runtime/transport/Algorithms.def, or "own", the engine's
-  /// way. Empty: that too, and a ring for what not every engine can add.
+  /// The all-reduce algorithm: one of runtime/transport/Algorithms.def, or
+  /// "own", the engine's. Empty: the engine's, or a ring for types that not
+  /// every engine can add.
   std::string algorithm;
 
-  /// Whether some of it is left to an engine.
+  /// Whether the engine may carry out reductions itself.
   bool usesOwn() const { return algorithm.empty() || algorithm == "own"; }
-  /// What is said of a tensor: of several the last; null where nothing is.
+  /// The last sharding whose pattern matches the tensor; null if none does.
   const TensorSharding *find(std::string_view name) const;
 
-  /// Adds an axis. Errors: a name of other characters than letters, digits and
-  /// _, or that another axis has; sizes that are none, or too many ranks.
+  /// Adds an axis. Fails if the name has characters other than letters, digits
+  /// and _, or is taken, if the size is invalid, or for too many ranks.
   Status addAxis(std::string_view name, int64_t ranks);
-  /// Adds the sharding of the tensors that `pattern` names, of a text for each
-  /// dim: an axis of the mesh, several as "data+fsdp", or "-". Errors: axes
-  /// that there are not, that are used twice or not in the order of the mesh; a
-  /// pattern that has a sharding already.
+  /// Adds the sharding of the tensors that match `pattern`, with a text for
+  /// each dim: an axis of the mesh, several as "data+fsdp", or "-". Fails for
+  /// axes that do not exist, are used twice or are not in the order of the
+  /// mesh, and for a pattern that already has a sharding.
   Status addSharding(std::string_view pattern,
                      const std::vector<std::string_view> &dims);
-  /// The rest: an algorithm that there is not, or not for so many ranks, or
-  /// not here; numbers out of bounds; what says nothing beside the others.
+  /// Checks the rest: an algorithm that is unknown or not possible here or with
+  /// so many ranks, numbers out of range, and settings that have no effect with
+  /// the others.
   Status check() const;
 
-  /// What a checkpoint of training depends on, a line each; empty where it does
-  /// not.
+  /// The lines of the plan that a checkpoint of training depends on; empty if
+  /// none.
   std::string checkpointText() const;
-  /// As JSON, on several lines: what is as it is by default is left out, so
-  /// that equal plans have equal texts.
+  /// As JSON, on several lines. Defaults are left out, so that equal plans have
+  /// equal texts.
   std::string text() const;
   /// The BLAKE3 hash of the text, in hexadecimal digits.
   std::string hash() const;
@@ -128,13 +131,13 @@ struct Plan {
   static Status parse(std::string_view text, bool trains, Plan &plan);
 };
 
-/// The axis over whose ranks a batch is split in training.
+/// The axis along which training splits a batch.
 inline constexpr const char *kDataAxis = "data";
 
 /// The texts of a sharding, split at commas: "data+fsdp,-".
 std::vector<std::string_view> splitDims(std::string_view text, char separator);
 
-/// Whether `pattern` is `name`, or NAME* and the beginning of it.
+/// Whether `pattern` is `name`, or NAME* with a prefix of it.
 bool matchesName(std::string_view pattern, std::string_view name);
 
 } // namespace mlc::runtime

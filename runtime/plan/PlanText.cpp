@@ -15,7 +15,7 @@ namespace mlc::runtime {
 
 namespace {
 
-/// Keys of one object, a line each.
+/// Writes the keys of one object, one per line.
 class Writer {
 public:
   void add(const char *key, const std::string &value) {
@@ -44,7 +44,7 @@ void addTraining(const TrainingPlan &plan, Writer &writer) {
     writer.add("fusion", "\"horovod\"");
   if (plan.buckets.bytes != usual.bytes)
     writer.add("bucket_bytes", std::to_string(plan.buckets.bytes));
-  // Who says how large buckets are says it of the first, too.
+  // A size of buckets applies to the first one too.
   if (plan.buckets.bytes != usual.bytes)
     usual.firstBytes = plan.buckets.bytes;
   if (plan.buckets.firstBytes != usual.firstBytes)
@@ -113,8 +113,8 @@ public:
   }
 
   Status read(const json::Object &object) {
-    // Shardings name axes, and buckets have sizes by their rule and the first
-    // as the others, wherever these stand.
+    // Read first the keys that others depend on: shardings name axes, default
+    // bucket sizes depend on the rule, and the first bucket's on the others'.
     static constexpr std::string_view firsts[] = {"mesh", "fusion",
                                                   "bucket_bytes"};
     for (std::string_view first : firsts)

@@ -16,9 +16,9 @@ using namespace mlc::runtime::train;
 
 struct mlc_trainer {
   std::unique_ptr<Trainer> impl;
-  std::vector<std::vector<const char *>> texts; ///< of the inputs' dims
+  std::vector<std::vector<const char *>> texts; ///< texts of the inputs' dims
   std::vector<std::vector<int64_t>> dims;
-  /// Of a state that was asked for last.
+  /// The value of the last requested state.
   HostTensor value;
 };
 
@@ -124,7 +124,7 @@ static Status checkRate(double rate) {
                                             "; give a number from 0 on");
 }
 
-/// A step on the source's batches, and whether it has come to a number.
+/// Runs a step on the source's batches; MLC_DIFFERS if the loss is not finite.
 static Status step(Trainer &trainer, BatchSource &source, double rate,
                    double &loss) {
   Status status = checkRate(rate);
@@ -260,7 +260,7 @@ mlc_status mlc_trainer_evaluate_samples(mlc_trainer *trainer,
 }
 
 //===----------------------------------------------------------------------===//
-// What training has come to
+// Weights, states and checkpoints
 //===----------------------------------------------------------------------===//
 
 size_t mlc_trainer_state_count(const mlc_trainer *trainer) {
@@ -338,8 +338,8 @@ static std::string settings(const Trainer &trainer, const mlc_samples *samples,
                             seed);
 }
 
-/// What this rank has come to, when all have come to something: an error where
-/// another rank has one, or is at another step.
+/// Waits for the status of all ranks. Returns this rank's error, or one if
+/// another rank failed or is at another step.
 static Status together(const Group &group, Status own, int64_t step) {
   std::vector<int64_t> all;
   if (group.size() == 1)
@@ -400,7 +400,7 @@ mlc_status mlc_trainer_load(mlc_trainer *trainer, const mlc_samples *samples,
 
 struct mlc_training_log {
   TrainingLog impl;
-  /// Steps that have changed nothing, those of rows before.
+  /// The skipped steps up to the previous row.
   int64_t skipped;
 };
 

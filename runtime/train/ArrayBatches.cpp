@@ -1,4 +1,4 @@
-//===- ArrayBatches.cpp - Batches that a caller gives ---------------------===//
+//===- ArrayBatches.cpp - Batches from the caller's arrays ----------------===//
 
 #include "runtime/train/ArrayBatches.h"
 #include "runtime/Text.h"

@@ -1,4 +1,4 @@
-//===- ArrayBatches.h - Batches that a caller gives -------------*- C++ -*-===//
+//===- ArrayBatches.h - Batches from the caller's arrays --------*- C++ -*-===//
 
 #ifndef MLC_RUNTIME_TRAIN_ARRAYBATCHES_H
 #define MLC_RUNTIME_TRAIN_ARRAYBATCHES_H
@@ -7,11 +7,12 @@
 
 namespace mlc::runtime::train {
 
-/// The batches of one step, a tensor of all ranks' samples for each input.
+/// The batches of one step; each input has a tensor with the samples of all
+/// ranks.
 class ArrayBatches : public BatchSource {
 public:
-  /// `tensors` has those of `count` batches, and outlives it. Errors: another
-  /// type or other dims than the inputs', labels that are no class.
+  /// `tensors` has those of `count` batches and must outlive it. Fails if a
+  /// type or dims differ from the inputs', or a label is not a class.
   static Status make(const Training &training, const mlc_tensor *tensors,
                      int64_t count, const SamplePart &part,
                      std::optional<ArrayBatches> &batches);
@@ -34,10 +35,10 @@ private:
   SamplePart part;
 };
 
-/// A tensor over the caller's memory, which it does not own.
+/// A non-owning tensor over the caller's memory.
 HostTensor viewOf(const mlc_tensor &tensor);
-/// An error unless the tensor is dense and of the port's type and dims, whose
-/// first, the number of samples, is `samples`; -1: any.
+/// An error unless the tensor is dense and has the port's type and dims. The
+/// first dim, the number of samples, must be `samples`; -1: any.
 Status checkTensor(const mlc_tensor &tensor, const SamplePort &port,
                    int64_t samples);
 

@@ -17,7 +17,7 @@ static int64_t scan(size_t begin, size_t count, Predicate isWrong) {
 
 int64_t train::findNotFinite(const HostTensor &tensor, size_t begin,
                              size_t count, bool isNaN) {
-  // An exponent of ones; NaN has more.
+  // Infinity has an exponent of all ones; NaN is larger.
   auto isSmall = [&](size_t i, unsigned exponent) {
     unsigned bits = tensor.as<uint16_t>()[i];
     return (bits & exponent) == exponent &&

@@ -10,26 +10,26 @@
 
 namespace mlc::runtime::train {
 
-/// Batches by their number among all that are ever taken, from 0.
+/// Batches by their number over the whole training, from 0.
 class BatchSource {
 public:
   virtual ~BatchSource() = default;
 
-  /// Fills `batch`, a tensor for each input of samples, with this rank's part
+  /// Fills `batch`, a tensor for each input of samples, with this rank's shard
   /// of batch `number`.
   virtual Status fill(int64_t number, const std::vector<HostTensor> &batch) = 0;
-  /// How many labels of that batch count, of all ranks together.
+  /// How many labels of that batch count, over all ranks.
   virtual int64_t countLabels(int64_t number) const = 0;
   /// Where that batch has a number that is not finite, as "'x' of sample 7";
-  /// empty where it has none.
+  /// empty if nowhere.
   virtual std::string findInfinite(int64_t number) const = 0;
 };
 
-/// Where `tensor` has an element, of `count` from `begin` on, that is not
-/// finite, or that is NaN; -1 where it has none. Integers have none.
+/// The first of `count` elements from `begin` on that is not finite, or with
+/// `isNaN`, that is NaN; -1 if there is none, as for integers.
 int64_t findNotFinite(const HostTensor &tensor, size_t begin, size_t count,
                       bool isNaN);
-/// How many elements of int64 are not negative.
+/// How many of `count` elements are not negative.
 int64_t countNotNegative(const int64_t *labels, size_t count);
 
 } // namespace mlc::runtime::train

@@ -1,4 +1,4 @@
-//===- Checkpoint.cpp - Where training stands -----------------------------===//
+//===- Checkpoint.cpp - The state of training in a file -------------------===//
 
 #include "runtime/train/Checkpoint.h"
 #include "runtime/NpzOutput.h"
@@ -72,8 +72,8 @@ bool contains(const Range &range, const T &value) {
   return std::find(range.begin(), range.end(), value) != range.end();
 }
 
-/// The first line that the others have not; empty where they have all: some
-/// are there for some commands only.
+/// The first line that is not in `others`, or empty. Some lines exist for some
+/// commands only.
 std::string firstBut(const Lines &lines, const Lines &others) {
   for (std::string_view line : lines)
     if (!contains(others, line))
@@ -113,14 +113,14 @@ Status Reader::readStep(int64_t &step) const {
   if (array.type != DType::I64 || array.bytes != 8)
     return bad("is no checkpoint: 'step' is no number");
   std::memcpy(&step, array.data.data(), sizeof(step));
-  // So that batches and samples of all steps can be counted.
+  // Keeps the counts of batches and samples from overflowing.
   constexpr int64_t mostSteps = int64_t(1) << 40;
   return step < 0 || step > mostSteps
              ? bad("is no checkpoint: 'step' is negative, or more than 2^40")
              : Status::success();
 }
 
-/// An error that names the first lines that the other has not.
+/// An error that names the first lines that differ.
 Status Reader::readSettings(const std::string &wanted) const {
   NpyArray array;
   if (Status status = file.read("settings", array); !status.ok())
@@ -136,7 +136,7 @@ Status Reader::readSettings(const std::string &wanted) const {
   std::string what = had.empty()   ? "without " + has
                      : has.empty() ? "with " + had
                                    : "with " + had + ", not " + has;
-  // A command line has its samples anyway.
+  // On a command line the samples are always given.
   const bool isSamples =
       spelling == Spelling::Keywords && had.rfind("data ", 0) == 0;
   return Status::error(
@@ -147,7 +147,7 @@ Status Reader::readSettings(const std::string &wanted) const {
                            option(spelling, "resume")));
 }
 
-/// All weights that the file has are trained.
+/// An error if the file has a weight that is not trained now.
 Status Reader::checkTrained(const Checkpoint &expected) const {
   auto isExpected = [&](const std::string &name) {
     return std::any_of(
@@ -197,7 +197,7 @@ Status Reader::readScale(LossScale &scale) const {
              : bad("is no checkpoint: 'loss scale' is none");
 }
 
-/// There is none where the best was not kept.
+/// Reads the best evaluation, absent if the best was not kept.
 Status Reader::readBest(const std::string &name,
                         std::optional<double> &best) const {
   NpyArray array;

@@ -1,10 +1,10 @@
-//===- Checkpoint.h - Where training stands ---------------------*- C++ -*-===//
+//===- Checkpoint.h - The state of training in a file -----------*- C++ -*-===//
 //
-// A .npz file: "step", an int64 of how many steps are done; "settings", a text
-// as bytes, what must be the same when training goes on; "weight/NAME" and, for
-// each state of the optimizer, "STATE/NAME"; where the loss is scaled, "loss
-// scale", the numbers of LossScale::save; where the best checkpoint is kept,
-// "best held-out loss" or "best accuracy", that of the best evaluation so far.
+// A .npz file with these arrays: "step", the number of steps done, an int64;
+// "settings", text as bytes that must be the same on resume; "weight/NAME" and,
+// for each optimizer state, "STATE/NAME"; with a loss scale, "loss scale", the
+// numbers of LossScale::save; if the best checkpoint is kept, "best held-out
+// loss" or "best accuracy" of the best evaluation so far.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,7 +20,7 @@
 
 namespace mlc::runtime::train {
 
-/// What the names of weights and running statistics begin with in the file.
+/// The prefix of weights' and running statistics' names in the file.
 inline constexpr char weightPrefix[] = "weight/";
 
 struct Checkpoint {
@@ -32,25 +32,25 @@ struct Checkpoint {
   };
   int64_t step = 0;
   std::string settings;
-  /// In one order for one artifact: weights, running statistics, then what the
-  /// optimizer keeps.
+  /// In a fixed order per artifact: weights, running statistics, then optimizer
+  /// states.
   std::vector<Value> values;
   LossScale lossScale;
-  /// The name of the best evaluation's array, empty where there is none, and
-  /// what it holds.
+  /// The name of the best evaluation's array, empty if there is none, and its
+  /// value.
   std::string bestName;
   std::optional<double> best;
 };
 
-/// The first value that is not finite; empty where all are.
+/// The name of the first value that is not finite; empty if all are.
 std::string findInfinite(const Checkpoint &checkpoint);
 
-/// The file is there whole, or as it was before. Errors: a full disk.
+/// Writes the file atomically. Fails on a full disk.
 Status writeCheckpoint(const std::string &path, const Checkpoint &checkpoint);
 
-/// Reads the step and the values of `expected` from the file. Errors: a damaged
-/// file, other settings (it names the first that differs), arrays that are
-/// missing or of other dims; `expected` is as it was then.
+/// Reads the step and the values of `expected` from the file. Fails for a
+/// damaged file, other settings (the message names the first that differs) and
+/// missing arrays or other dims; `expected` is then unchanged.
 Status readCheckpoint(const std::string &path, Spelling spelling,
                       Checkpoint &expected);
 

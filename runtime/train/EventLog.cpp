@@ -1,8 +1,8 @@
 //===- EventLog.cpp - A log of training for TensorBoard -------------------===//
 //
-// A TFRecord is: how many bytes it holds, of 64 bits; the checksum of these 8;
-// the bytes; their checksum. A checksum is a masked CRC32C. All little-endian.
-// What it holds is an Event of tensorflow/core/util/event.proto.
+// A TFRecord consists of the 64-bit length of the data, the checksum of these 8
+// bytes, the data, and its checksum. A checksum is a masked CRC32C. All is
+// little-endian. The data is an Event of tensorflow/core/util/event.proto.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,7 +18,7 @@ using namespace mlc::runtime::train;
 // Records
 //===----------------------------------------------------------------------===//
 
-/// Castagnoli's, of reflected bits.
+/// Castagnoli's polynomial, bits reflected.
 static uint32_t crc32c(std::string_view bytes) {
   static const std::array<uint32_t, 256> table = [] {
     std::array<uint32_t, 256> table;
@@ -35,7 +35,7 @@ static uint32_t crc32c(std::string_view bytes) {
   return ~crc;
 }
 
-/// So that the checksum of what has checksums is none of theirs.
+/// Masks the checksum, as TFRecord does for data that itself has CRCs.
 static uint32_t maskedCrc(std::string_view bytes) {
   const uint32_t crc = crc32c(bytes);
   return (crc >> 15 | crc << 17) + 0xa282ead8u;
@@ -61,10 +61,10 @@ static std::string record(const std::string &data) {
          littleEndian(maskedCrc(data));
 }
 
-/// Around the bytes of a record: their number with its checksum, and theirs.
+/// Bytes around a record's data: its length with checksum, and its checksum.
 constexpr size_t before = 12, behind = 4;
 
-/// Whether what begins as a record may be one that a write has not finished.
+/// Whether the rest may be a record that was not completely written.
 static bool isCutOff(std::string_view file) {
   return file.size() < before + behind ||
          (fromLittleEndian<uint32_t>(file.substr(8)) ==
@@ -72,7 +72,7 @@ static bool isCutOff(std::string_view file) {
           fromLittleEndian<uint64_t>(file) > file.size() - before - behind);
 }
 
-/// Takes the first record from `file`; nothing where there is none whole.
+/// Takes the first record from `file`; nothing if it is not complete.
 static std::optional<std::string_view> takeRecord(std::string_view &file) {
   if (file.size() < before + behind)
     return std::nullopt;
@@ -92,7 +92,7 @@ static std::optional<std::string_view> takeRecord(std::string_view &file) {
 // Protocol buffers
 //===----------------------------------------------------------------------===//
 
-/// The kinds of fields that an Event has.
+/// The wire types of an Event's fields.
 enum : uint32_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
 
 static std::string varint(uint64_t value) {
@@ -110,7 +110,7 @@ static std::string bytesField(uint32_t field, const std::string &bytes) {
   return key(field, kBytes) + varint(bytes.size()) + bytes;
 }
 
-/// wall_time, and the step where it is not 0.
+/// wall_time, and the step if it is not 0.
 static std::string beginEvent(int64_t step) {
   const double now = std::chrono::duration<double>(
                          std::chrono::system_clock::now().time_since_epoch())
@@ -169,7 +169,7 @@ public:
     do
       end = file.size() - rest.size();
     while ((event = takeRecord(rest)) && stepOf(*event) <= step);
-    // What follows damage would be lost.
+    // Refuse a damaged file, since records after the damage would be lost.
     return event || rest.empty() || isCutOff(rest) ? std::optional(end)
                                                    : std::nullopt;
   }

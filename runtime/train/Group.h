@@ -8,9 +8,9 @@
 
 namespace mlc::runtime::train {
 
-/// This rank among those that train together: one alone, or all of an engine.
-/// Functions that exchange are called by all ranks in the same order, and not
-/// during a run.
+/// This rank among those that train together: a single one, or all of an
+/// engine. All ranks must call communicating functions in the same order, and
+/// not during a run.
 class Group {
 public:
   Group() = default;
@@ -21,26 +21,25 @@ public:
   bool isFirst() const { return rank() == 0; }
   /// Bytes that this rank has sent.
   uint64_t bytesSent() const { return ranks ? ranks->sentBytes() : 0; }
-  /// Null where there is one alone.
+  /// Null for a single rank.
   const std::shared_ptr<Ranks> &get() const { return ranks; }
 
-  /// This rank's part of `extent` things.
+  /// This rank's part of `extent` items.
   PartRange partOf(int64_t extent) const {
     return partRange(extent, size(), rank());
   }
-  /// The numbers of all ranks, as many of each, in the ranks' order.
+  /// Gathers the numbers of all ranks, equally many from each, in rank order.
   Status gather(const std::vector<int64_t> &numbers,
                 std::vector<int64_t> &all) const;
-  /// An error, on all ranks, unless all have the same `text`; `what` says what
-  /// it is, and `remedy` what to do.
+  /// An error on all ranks unless all have the same `text`. `what` names it,
+  /// and `remedy` says what to do.
   Status agree(const std::string &text, const std::string &what,
                const std::string &remedy) const;
 
-  /// This rank's part of the whole of a state of an artifact with this mesh.
+  /// Cuts this rank's shard of a state from the whole.
   Status split(const std::vector<MeshAxis> &mesh, const State &state,
                const HostTensor &whole, HostTensor &part) const;
-  /// On the first rank, the tensor of which each has a part; `part` on the
-  /// others.
+  /// Joins the shards of a state: rank 0 gets the whole tensor, others `part`.
   Status join(const std::vector<MeshAxis> &mesh, const State &state,
               const HostTensor &part, HostTensor &whole) const;
 

@@ -12,12 +12,12 @@ enum class RateSchedule : uint8_t { Constant, Linear, Cosine };
 struct LearningRate {
   double rate = 0;
   RateSchedule schedule = RateSchedule::Constant;
-  /// Steps in which the rate grows from nothing, linearly.
+  /// Steps in which the rate grows linearly from 0.
   int64_t warmup = 0;
-  /// The schedule ends at 0 behind the last of these.
+  /// Linear and cosine schedules reach 0 after this many steps.
   int64_t steps = 0;
 
-  /// Of step `step`, from 0.
+  /// The rate of step `step`, counted from 0.
   double at(int64_t step) const;
 };
 

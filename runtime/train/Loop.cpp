@@ -15,7 +15,7 @@ static bool exists(const std::string &path) {
   return !path.empty() && access(path.c_str(), F_OK) == 0;
 }
 
-/// As messages and texts that are compared have a number.
+/// A number as in messages and in compared texts.
 static std::string text(double number, int digits = 17) {
   char buffer[40];
   std::snprintf(buffer, sizeof(buffer), "%.*g", digits, number);
@@ -23,7 +23,7 @@ static std::string text(double number, int digits = 17) {
 }
 
 //===----------------------------------------------------------------------===//
-// Where it begins
+// Opening
 //===----------------------------------------------------------------------===//
 
 std::string train::checkpointSettings(const Training &training,
@@ -61,13 +61,13 @@ Status Loop::resumeFromCheckpoint() {
                                         std::to_string(options.steps) +
                                         " ends before; give at least as many");
   isResumed = true;
-  // What is not there any more is none to be better than.
+  // If the best checkpoint is gone, ignore its value.
   if (exists(options.best))
     best = state.best;
   return trainer.restore(state);
 }
 
-/// An error unless all ranks go on from the same with the same.
+/// An error unless all ranks have the same options and the same checkpoint.
 Status Loop::agree() const {
   const LearningRate &rate = options.rate;
   Status status = all.agree(
@@ -107,8 +107,8 @@ Status Loop::open() {
 // Steps
 //===----------------------------------------------------------------------===//
 
-/// Where training stands, which one rank writes. What is not finite is not
-/// kept: nothing goes on from there.
+/// One rank writes a checkpoint. Values that are not finite are not kept, since
+/// training cannot resume from them.
 Status Loop::keep(const std::string &path) {
   Checkpoint now;
   Status status = trainer.checkpoint(now);
@@ -122,8 +122,7 @@ Status Loop::keep(const std::string &path) {
   return writeCheckpoint(path, now);
 }
 
-/// What the best evaluation so far is called in checkpoints; empty where none
-/// is looked for.
+/// The name of the best evaluation in checkpoints; empty if none is kept.
 const char *Loop::bestName() const {
   if (options.best.empty())
     return "";
@@ -131,8 +130,8 @@ const char *Loop::bestName() const {
                                             : "best held-out loss";
 }
 
-/// Where it is better than all before; bringing parts together takes all ranks,
-/// so that one of them decides.
+/// Keeps a checkpoint if `value` is the best so far. One rank decides, since
+/// joining shards takes all ranks.
 Status Loop::keepBest(double value) {
   const bool isBetter =
       std::isfinite(value) &&
@@ -208,8 +207,8 @@ Status Loop::take(double loss, int64_t skipped) {
   return status.ok() && isLast ? checkLearned() : status;
 }
 
-/// An error for a run that has changed nothing. Where a checkpoint keeps a
-/// scale that goes down, it is the begin of one that does.
+/// An error if all steps were skipped. Only a warning if a checkpoint keeps a
+/// dynamic scale, since a resumed run goes on with the smaller one.
 Status Loop::checkLearned() const {
   const LossScale &scale = trainer.scale();
   if (stepsTaken() == 0 || stepsSkipped() < stepsTaken())

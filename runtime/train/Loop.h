@@ -12,42 +12,44 @@
 namespace mlc::runtime::train {
 
 struct LoopOptions {
-  /// The .npz files, for messages; those of `samples` and `heldOut`.
+  /// The .npz files of `samples` and `heldOut`, for messages.
   std::string data, evaluation;
-  /// Of which a rank takes its part; held-out ones where there are some.
+  /// All samples, of which a rank takes its shard; `heldOut` may be null.
   std::shared_ptr<const Samples> samples, heldOut;
-  /// Empty: none is kept.
+  /// The file of the checkpoint; empty: none is kept.
   std::string checkpoint;
   bool resume = false;
   LearningRate rate;
   int64_t steps = 0;
   int64_t checkpointEvery = 1, evaluateEvery = 1;
-  /// Beside the held-out loss. An accuracy needs an artifact that counts right
-  /// labels.
+  /// Reported besides the held-out loss. An accuracy needs an artifact that
+  /// counts correct labels.
   Metric metric = Metric::None;
-  /// A checkpoint of the best evaluation: of the largest accuracy where that is
-  /// the metric, else of the smallest loss. Empty: none is kept.
+  /// The file of the best evaluation's checkpoint: that with the largest
+  /// accuracy if that is the metric, else with the smallest loss. Empty: none
+  /// is kept.
   std::string best;
   uint64_t seed = 0;
-  /// What ranks must have been told alike beside what a checkpoint depends on.
+  /// Options that must be the same on all ranks besides those that a checkpoint
+  /// depends on.
   std::string shared;
 };
 
-/// Takes a trainer through its steps, tells of them, keeps checkpoints. Of
-/// several ranks each has one; all do the same, and one tells and writes.
+/// Takes a trainer through its steps, reports them and keeps checkpoints. Each
+/// rank has one; all do the same, and one of them reports and writes.
 class Loop {
 public:
-  /// All outlive the loop. `all` are the trainer's ranks or, where a server and
-  /// workers train together (ServedTraining.h), those and the others;
-  /// `observer` is null on ranks that do not tell.
+  /// All arguments outlive the loop. `all` are the trainer's ranks, or the
+  /// server and all workers if there is a parameter server (ServedTraining.h).
+  /// `observer` is null on ranks that do not report.
   Loop(Trainer &trainer, const LoopOptions &options, const Group &all,
        LoopObserver *observer)
       : trainer(trainer), options(options), all(all), observer(observer) {}
 
-  /// Reads the checkpoint, to go on from there. Errors: those of what it reads;
-  /// ranks that read something else, or learn at another rate.
+  /// Reads the checkpoint to resume from. Fails if reading fails, or if ranks
+  /// differ in what they read or in their learning rate.
   Status open();
-  /// The steps that are left.
+  /// Runs the remaining steps.
   Status run();
   int64_t stepsLeft() const { return options.steps - trainer.step(); }
   /// The first half of a step (Trainer::computeGradients).
@@ -55,11 +57,12 @@ public:
     return trainer.computeGradients(*source, loss);
   }
   double rateAt(int64_t step) const { return options.rate.at(step); }
-  /// What follows a step of this loss, before which `skipped` steps had changed
-  /// nothing: tells, keeps. Errors: a loss that is not finite, and others.
+  /// Follows a step with this loss: reports it and keeps checkpoints. `skipped`
+  /// is the count of skipped steps before it. Fails for a loss that is not
+  /// finite, and for other errors.
   Status take(double loss, int64_t skipped);
 
-  /// Since it was opened.
+  /// Steps since it was opened.
   int64_t stepsTaken() const { return trainer.step() - stepsBefore; }
   int64_t stepsSkipped() const {
     return trainer.scale().getSkipped() - skippedBefore;
@@ -90,13 +93,13 @@ private:
   std::optional<SampleOrder> source, heldOut;
   bool isResumed = false;
   int64_t stepsBefore = 0, skippedBefore = 0;
-  /// Of the evaluations so far.
+  /// The best evaluation so far.
   std::optional<double> best;
   std::chrono::steady_clock::time_point start;
 };
 
 /// What a checkpoint of `training` depends on, with samples of this hash in the
-/// order of a seed.
+/// order of this seed.
 std::string checkpointSettings(const Training &training,
                                const std::string &samples, uint64_t seed);
 

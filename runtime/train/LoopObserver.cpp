@@ -1,4 +1,4 @@
-//===- LoopObserver.cpp - What is told of a training ----------------------===//
+//===- LoopObserver.cpp - Reports of training's progress ------------------===//
 
 #include "runtime/train/LoopObserver.h"
 

@@ -1,4 +1,4 @@
-//===- LoopObserver.h - What is told of a training --------------*- C++ -*-===//
+//===- LoopObserver.h - Reports of training's progress ----------*- C++ -*-===//
 
 #ifndef MLC_RUNTIME_TRAIN_LOOPOBSERVER_H
 #define MLC_RUNTIME_TRAIN_LOOPOBSERVER_H
@@ -12,27 +12,27 @@
 
 namespace mlc::runtime::train {
 
-/// What a step has come to.
+/// The results of a step.
 struct StepReport {
   int64_t step = 0; ///< from 1
   double loss = 0, rate = 0;
-  /// Since training was opened, by all ranks together.
+  /// Over all ranks, since training was opened.
   double samplesPerSecond = 0;
   double secondsLeft = 0;
-  /// What gradients are scaled by from now on, where that changes.
+  /// The loss scale from now on, if it changes.
   std::optional<double> lossScale;
-  /// Where the loss is scaled: whether the step changed nothing.
+  /// With a loss scale: whether the step was skipped.
   std::optional<bool> isSkipped;
 
   void setScale(const LossScale &scale, bool skips);
 };
 
-/// What is told beside the held-out loss.
+/// What is reported besides the held-out loss.
 enum class Metric {
   None,
-  /// The share of the labels that count whose class has the largest output.
+  /// The share of counted labels whose class has the largest output.
   Accuracy,
-  /// e to the power of the loss, of a cross-entropy loss.
+  /// exp(loss), for a cross-entropy loss.
   Perplexity,
 };
 
@@ -43,27 +43,27 @@ struct EvaluationReport {
   double value = 0; ///< of the metric
 };
 
-/// What is told of a training as it goes on, on the rank that tells.
+/// Receives the progress of training, on the rank that reports.
 class LoopObserver {
 public:
   virtual ~LoopObserver() = default;
-  /// Steps behind `step` are to come; `isResumed`: those before are in a
-  /// checkpoint. An error ends training.
+  /// The steps after `step` follow. `isResumed`: a checkpoint has those before.
+  /// An error ends training.
   virtual Status onBegin(int64_t step, bool isResumed) {
     return Status::success();
   }
-  /// The step changed nothing, and gradients are scaled by `scale` from now on.
+  /// The step was skipped, and `scale` is the loss scale from now on.
   virtual void onSkip(int64_t step, double scale) {}
   virtual void onStep(const StepReport &report) {}
   virtual void onEvaluation(const EvaluationReport &report) {}
-  /// All of the step is told, and no checkpoint has it yet. An error ends
+  /// The step was fully reported; no checkpoint has it yet. An error ends
   /// training.
   virtual Status onStepEnd() { return Status::success(); }
-  /// Of a file.
+  /// A warning about a file.
   virtual void onWarning(const std::string &file, const std::string &text) {}
 };
 
-/// Tells several others, which outlive it, one after the other.
+/// Forwards to several others in order; they outlive it.
 class LoopObservers : public LoopObserver {
 public:
   void add(LoopObserver &observer) { observers.push_back(&observer); }

@@ -1,4 +1,4 @@
-//===- LossScale.cpp - How much larger gradients are made -----------------===//
+//===- LossScale.cpp - Loss scaling ---------------------------------------===//
 
 #include "runtime/train/LossScale.h"
 #include <algorithm>
@@ -7,7 +7,7 @@
 using namespace mlc::runtime::train;
 
 void LossScale::update(bool isFinite) {
-  // Beyond, it would be infinite itself some day.
+  // The limit keeps the scale itself from becoming infinite.
   constexpr double largest = 0x1p100;
   if (!isFinite) {
     finite = 0;

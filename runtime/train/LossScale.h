@@ -1,8 +1,8 @@
-//===- LossScale.h - How much larger gradients are made ---------*- C++ -*-===//
+//===- LossScale.h - Loss scaling -------------------------------*- C++ -*-===//
 //
-// Small gradients are nothing in float16, which has none below 6e-8; those of a
-// loss times the scale are, until one of them is infinite. Micikevicius et al.
-// 2018; the numbers are those of PyTorch's GradScaler.
+// Float16 rounds gradients below 6e-8 to 0. Scaling the loss avoids that, as
+// long as no scaled gradient is infinite. Micikevicius et al. 2018; the
+// constants are those of PyTorch's GradScaler.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,7 +15,7 @@ namespace mlc::runtime::train {
 
 class LossScale {
 public:
-  /// Without a scale; with one that stays; with one that changes.
+  /// No scale, a fixed one, or one that changes.
   enum class Kind { None, Fixed, Dynamic };
 
   LossScale() = default;
@@ -24,15 +24,15 @@ public:
   Kind getKind() const { return kind; }
   bool isOn() const { return kind != Kind::None; }
   double getScale() const { return scale; }
-  /// As another rank says, which updates it.
+  /// Sets the scale that another rank maintains.
   void setScale(double now) { scale = now; }
-  /// Steps that changed nothing, because a gradient was not finite.
+  /// Steps that were skipped because a gradient was not finite.
   int64_t getSkipped() const { return int64_t(skipped); }
 
-  /// After a step. A dynamic scale is halved if one of its gradients was not
-  /// finite, and doubled after `growthInterval` steps in a row where all were.
+  /// Called after a step. Halves a dynamic scale if a gradient was not finite,
+  /// and doubles it after `growthInterval` finite steps in a row.
   void update(bool isFinite);
-  /// Whether so many steps in a row changed nothing that none will.
+  /// Whether so many steps in a row were skipped that training cannot recover.
   bool isStuck() const { return failed >= mostFailed; }
 
   static constexpr double first = 65536;
@@ -41,13 +41,13 @@ public:
   /// For a checkpoint: scale, then the counts, all as doubles.
   static constexpr int numNumbers = 4;
   void save(double (&numbers)[numNumbers]) const;
-  /// False, with nothing changed, where they are none that save() gives.
+  /// Returns false and changes nothing if save() cannot have written them.
   bool load(const double (&numbers)[numNumbers]);
 
 private:
   Kind kind = Kind::None;
   double scale = 1;
-  /// Steps in a row that were finite or not, and all that were not.
+  /// Finite steps in a row, skipped steps in a row, and all skipped steps.
   double finite = 0, failed = 0, skipped = 0;
 };
 

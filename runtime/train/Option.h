@@ -8,11 +8,11 @@
 
 namespace mlc::runtime::train {
 
-/// Who reads messages: a command line has --learning-rate, a function
-/// learning_rate.
+/// How messages spell options: --learning-rate on a command line, learning_rate
+/// as a function's argument.
 enum class Spelling { Flags, Keywords };
 
-/// The option `name`, "learning-rate", as these readers give it.
+/// The option `name`, as "learning-rate", in that spelling.
 inline std::string option(Spelling spelling, std::string name) {
   if (spelling == Spelling::Flags)
     return "--" + name;

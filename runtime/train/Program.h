@@ -10,11 +10,11 @@
 
 namespace mlc::runtime::train {
 
-/// What the C ABI's last call has failed with.
+/// The failure of the C ABI's last call.
 Status lastFailure(mlc_status status);
 
-/// An entry of an artifact with a session that runs it; empty where the
-/// artifact has none such.
+/// An entry of an artifact with a session that runs it; empty if the artifact
+/// lacks the entry.
 struct OpenEntry {
   struct Close {
     void operator()(mlc_artifact *artifact) const {
@@ -35,25 +35,25 @@ struct OpenEntry {
   Status readNumber(size_t index, double &number) const;
 };
 
-/// The parts of an artifact that training is made of.
+/// The parts of an artifact that training uses.
 class TrainingProgram {
 public:
-  /// Errors: the artifact does not train.
+  /// Fails if the artifact is not for training.
   static Status of(std::shared_ptr<const Artifact> artifact,
                    TrainingProgram &program);
 
   const Artifact &artifact() const { return *whole; }
   const Training &training() const { return *whole->training(); }
   const State &state(size_t index) const { return whole->states()[index]; }
-  /// The states of a checkpoint: weights, running statistics, what the
-  /// optimizer keeps; by their index. Sums of gradients belong to a step, and
-  /// what is rounded follows from its master.
+  /// Indices of the states in a checkpoint: weights, running statistics and
+  /// optimizer states. Gradient sums belong to a step, and rounded weights
+  /// follow from their masters.
   const std::vector<size_t> &kept() const { return keptStates; }
   /// The trained weights among these.
   const std::vector<size_t> &weights() const { return trained; }
-  /// The state with that role of a weight.
+  /// The state of weight `owner` with that role.
   std::optional<size_t> find(StateRole role, const std::string &owner) const;
-  /// The entry called so.
+  /// The entry with that name.
   std::optional<size_t> findEntry(const std::string &name) const;
 
 private:

@@ -20,7 +20,7 @@ static uint16_t toBFloat(float value) {
     return 0x7fc0;
   uint32_t bits;
   std::memcpy(&bits, &value, sizeof(bits));
-  // The largest ones carry into infinity.
+  // The largest numbers carry into infinity.
   return static_cast<uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
 

@@ -7,8 +7,8 @@
 
 namespace mlc::runtime::train {
 
-/// `tensor`, of float32, with each number the nearest of `type`, float16 or
-/// bfloat16, of two the even one; as it is where that is its own type.
+/// Rounds the float32 `tensor` to `type`, float16 or bfloat16, to nearest even;
+/// a copy if it already has that type.
 Status roundTo(mlc_dtype type, const HostTensor &tensor, HostTensor &rounded);
 
 } // namespace mlc::runtime::train

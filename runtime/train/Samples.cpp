@@ -1,4 +1,4 @@
-//===- Samples.cpp - Samples, in an order that a seed gives ---------------===//
+//===- Samples.cpp - Samples, in an order set by a seed -------------------===//
 
 #include "runtime/train/Samples.h"
 #include "runtime/Blake3.h"
@@ -31,7 +31,7 @@ static std::string typeText(const SamplePort &port) {
           "]");
 }
 
-/// An error where an array is none of a port's samples.
+/// An error if an array does not fit the port.
 static Status checkArray(const HostTensor &tensor, const std::string &path,
                          const SamplePort &port, Spelling spelling) {
   const std::string name = printable(port.name);
@@ -61,7 +61,7 @@ static Status checkArray(const HostTensor &tensor, const std::string &path,
       ", of which the first dim is the sample");
 }
 
-/// What of a training samples were checked against.
+/// Describes what samples are checked against.
 static std::string whatItTakes(const Training &training) {
   std::string text = "batches of " + std::to_string(training.batch) + ": ";
   text += join(training.samples, ", ", [](const SamplePort &port) {
@@ -200,14 +200,14 @@ Status train::checkLabels(const HostTensor &labels, int64_t classes,
 // Their order
 //===----------------------------------------------------------------------===//
 
-/// The samples of a batch, of all ranks.
+/// The samples of a batch over all ranks.
 const int64_t *SampleOrder::find(int64_t number) const {
   const int64_t count = samples->size(), epoch = number / batches();
   if (epoch != orderedEpoch) {
     order.resize(count);
     std::iota(order.begin(), order.end(), 0);
     Random random(Random(seed).bits() + epoch);
-    // Fisher and Yates.
+    // Fisher-Yates shuffle.
     for (int64_t i = count - 1; i > 0; --i)
       std::swap(order[i], order[random.bits() % (i + 1)]);
     orderedEpoch = epoch;

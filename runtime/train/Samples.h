@@ -1,4 +1,4 @@
-//===- Samples.h - Samples, in an order that a seed gives -------*- C++ -*-===//
+//===- Samples.h - Samples, in an order set by a seed -----------*- C++ -*-===//
 
 #ifndef MLC_RUNTIME_TRAIN_SAMPLES_H
 #define MLC_RUNTIME_TRAIN_SAMPLES_H
@@ -9,23 +9,23 @@
 
 namespace mlc::runtime::train {
 
-/// The samples of a batch that one of several ranks takes.
+/// The samples of a batch that a rank takes.
 struct SamplePart {
-  int64_t batch = 0; ///< samples of all ranks
+  int64_t batch = 0; ///< samples over all ranks
   int64_t begin = 0, end = 0;
 };
 
 /// Arrays of samples, one for each input, whose first dim is the sample.
 class Samples {
 public:
-  /// Those of the .npz file that are called as `training` calls its inputs.
-  /// Errors: an array that is missing, of another type or of other dims;
-  /// unequal numbers of samples, or fewer than a batch; NaN, unless the model
-  /// takes it; labels that are no class.
+  /// Reads the arrays named after the inputs of `training` from a .npz file.
+  /// Fails for an array that is missing or of another type or dims, unequal
+  /// numbers of samples or fewer than a batch, NaN unless the model takes it,
+  /// and labels that are not classes.
   static Status read(const std::string &path, const Training &training,
                      Spelling spelling, Samples &samples);
 
-  /// The same of arrays that are those of `training`'s inputs.
+  /// The same for arrays in the order of the inputs of `training`.
   static Status of(std::vector<HostTensor> arrays, const Training &training,
                    Samples &samples);
 
@@ -34,11 +34,11 @@ public:
   const HostTensor &array(size_t i) const { return arrays[i]; }
   /// BLAKE3 of the arrays, in hexadecimal.
   const std::string &hash() const { return digest; }
-  /// As messages have it: "'x'", behind the file's name if there is one.
+  /// Array `i` for messages: "'x'", after the file's name if there is one.
   std::string describe(size_t i) const;
   size_t numArrays() const { return arrays.size(); }
-  /// An error unless batches of them are what `training` takes: they were
-  /// checked for one that takes the same.
+  /// An error unless `training` takes the same batches as the one that the
+  /// samples were checked for.
   Status checkFor(const Training &training) const;
 
 private:
@@ -51,20 +51,20 @@ private:
   std::vector<std::string> names;
   int64_t count = 0, batchSize = 0;
   std::string path, digest;
-  /// Of the training that they were read for, see checkFor.
+  /// Describes the batches of the training they were read for; see checkFor.
   std::string takenBy;
 };
 
-/// An error where a batch has no samples, or nobody says how many.
+/// An error if the batch size is 0 or unknown.
 Status checkBatch(const Training &training, Spelling spelling);
 
-/// An error unless every label is less than `classes`; `name` is the array's.
+/// An error unless every label is less than `classes`; `name` is the array's
+/// name.
 Status checkLabels(const HostTensor &labels, int64_t classes,
                    const std::string &name);
 
-/// Batches of samples. Those of an epoch have every sample at most once, in an
-/// order that the seed and the epoch decide; what is left of it is not enough
-/// for a batch.
+/// Batches of samples. An epoch uses every sample at most once, in an order
+/// that the seed and the epoch determine, and drops an incomplete last batch.
 class SampleOrder : public BatchSource {
 public:
   /// `samples` outlives it; `labels` is the array that holds labels, if any.
@@ -75,7 +75,7 @@ public:
   Status fill(int64_t number, const std::vector<HostTensor> &batch) override;
   int64_t countLabels(int64_t number) const override;
   std::string findInfinite(int64_t number) const override;
-  /// Of an epoch.
+  /// Batches of an epoch.
   int64_t batches() const { return samples->size() / part.batch; }
 
 private:
@@ -85,7 +85,7 @@ private:
   SamplePart part;
   uint64_t seed;
   std::optional<uint32_t> labels;
-  /// The order of the epoch that was asked for last.
+  /// The order of the last requested epoch.
   mutable std::vector<int64_t> order;
   mutable int64_t orderedEpoch = -1;
 };

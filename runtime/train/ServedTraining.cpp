@@ -9,7 +9,7 @@ using namespace mlc::runtime;
 using namespace mlc::runtime::train;
 using transport::StaleServer;
 
-/// Behind the vector; a gradient's, then weights'.
+/// Numbers after the vector.
 enum : size_t { kLoss, kScale, kNumbers };
 
 //===----------------------------------------------------------------------===//
@@ -84,7 +84,7 @@ uint64_t ServedTraining::bytesSent() const {
 void ServedTraining::abort(int code) {
   if (!server)
     return;
-  // Both are in use until all ranks have ended.
+  // Leak both: they are in use until all ranks have ended.
   StaleServer *ending = server.release();
   [[maybe_unused]] auto *kept = new std::vector<char>(std::move(buffer));
   (void)transport::onRankThread(world, [&](transport::Communicator &all) {
@@ -120,14 +120,14 @@ Status ServedTraining::work(Trainer &trainer, Loop &loop) {
 Status ServedTraining::serve(Trainer &trainer, Loop &loop, int64_t staleness) {
   const size_t behind = vector.elements();
   const int64_t before = trainer.step();
-  // Of a gradient; what one rank does is done once a step, and not by each.
+  // With staleness a step is divided into one update per worker.
   const int64_t shares = staleness ? server->workers() : 1;
   int64_t updates = before * shares, skipped = trainer.scale().getSkipped();
-  std::map<int64_t, double> losses; // of steps that not all have pushed
+  std::map<int64_t, double> losses; // of steps that not all pushed yet
   auto apply = [&](char *weights, const char *gradient,
                    const StaleServer::Push &push) -> Status {
     const int64_t step = before + push.clock;
-    // The sum of several gradients was scaled as the server last said.
+    // A sum of gradients has the scale that the server sent last.
     double scale = staleness ? vector.number(gradient, behind + kScale)
                              : trainer.scale().getScale();
     losses[step] += vector.number(gradient, behind + kLoss);

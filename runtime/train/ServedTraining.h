@@ -1,13 +1,13 @@
 //===- ServedTraining.h - Training by a parameter server --------*- C++ -*-===//
 //
-// The last rank, the server, has weights and what the optimizer keeps, and sees
-// no samples; the others, the workers, compute gradients of their parts of each
+// The last rank, the server, holds the weights and optimizer states and sees no
+// samples. The others, the workers, compute gradients of their shard of each
 // batch, push them and pull weights (runtime/transport/StaleServer.h).
 //
-// Without staleness the server adds up the gradients of all workers and makes
-// the step of one rank. Else each gradient makes a step of its own as it comes,
-// at the rate of the step that it belongs to over the number of workers, as
-// many times larger: of N workers N such steps come to one.
+// Without staleness the server sums the gradients of all N workers and makes
+// one step. With staleness each gradient makes its own step on arrival: the
+// gradient times N, at 1/N of its step's learning rate, so that N such steps
+// amount to one.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,25 +20,25 @@
 
 namespace mlc::runtime::train {
 
-/// The coordinates of worker `rank` of `workers`, as a session asks for them.
-/// There is nothing that these exchange.
+/// The coordinates of worker `rank` of `workers`, for a session. These ranks
+/// exchange nothing.
 std::shared_ptr<Ranks> makeWorkerRanks(int rank, int workers);
 
-/// This rank's end, the server's or a worker's.
+/// This rank's side, the server's or a worker's.
 class ServedTraining {
 public:
   explicit ServedTraining(Ranks &world) : world(world) {}
   ~ServedTraining();
 
-  /// All steps of `loop`, which is open, with its `trainer`. All ranks call it
-  /// together.
+  /// Runs all steps of `loop`, which is open, with its `trainer`. All ranks
+  /// call it together.
   Status run(Trainer &trainer, Loop &loop, int64_t staleness);
-  /// How many steps a worker was ahead of the slowest at most; the server's.
+  /// On the server, the most steps that a worker was ahead of the slowest.
   int64_t lead() const { return server ? server->lead() : 0; }
   bool isServer() const { return server && server->isServer(); }
   /// Bytes that this rank has sent.
   uint64_t bytesSent() const;
-  /// After an error that has been told, before Ranks::abort: ends all ranks.
+  /// Ends all ranks after an error was reported, before Ranks::abort.
   void abort(int code);
 
 private:
@@ -47,8 +47,8 @@ private:
   Status serve(Trainer &trainer, Loop &loop, int64_t staleness);
 
   Ranks &world;
-  /// What is exchanged: the vector, and behind it of a gradient its loss and
-  /// what it was scaled by, of weights the scale that is next.
+  /// The messages: the vector, followed by the loss and loss scale of a
+  /// gradient, or by the next loss scale for weights.
   TrainedVector vector;
   std::vector<char> buffer;
   std::unique_ptr<transport::StaleServer> server;

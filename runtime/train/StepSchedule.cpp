@@ -1,4 +1,4 @@
-//===- StepSchedule.cpp - What a step of training does, in order ----------===//
+//===- StepSchedule.cpp - The actions of a training step ------------------===//
 
 #include "runtime/train/StepSchedule.h"
 

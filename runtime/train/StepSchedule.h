@@ -1,7 +1,7 @@
-//===- StepSchedule.h - What a step of training does, in order --*- C++ -*-===//
+//===- StepSchedule.h - The actions of a training step ----------*- C++ -*-===//
 //
 // A step is a list of actions, each of which runs an entry of the artifact. The
-// trainer carries out the list and knows no other order.
+// trainer runs them in this order.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,15 +18,14 @@ namespace mlc::runtime::train {
 
 struct Action {
   std::string entry;
-  /// Which of the step's batches the entry reads, from 0; nothing: it reads
-  /// states alone.
+  /// Which of the step's batches the entry reads, from 0; nothing: only states.
   std::optional<int64_t> batch;
 };
 
 using StepSchedule = std::vector<Action>;
 
-/// Of an artifact that trains: its first entry for each batch of a step, then
-/// "apply" if it has one.
+/// The schedule of a training artifact: its first entry for each batch of a
+/// step, then "apply" if it has one.
 StepSchedule makeStepSchedule(const Artifact &artifact);
 
 /// "gradients(0 to 3), apply".

@@ -18,7 +18,7 @@ static std::string text(double number) {
 
 namespace {
 
-/// A row in each line.
+/// One row per line.
 class LineFormat : public LogFormat {
 public:
   std::optional<size_t> sizeUpTo(std::string_view file,
@@ -40,7 +40,7 @@ public:
   }
 
 protected:
-  /// What a line has before its step, and behind.
+  /// The text of a line before and after its step.
   virtual std::string_view beforeStep() const = 0;
   virtual char behindStep() const = 0;
 
@@ -87,7 +87,7 @@ public:
     std::string line = begin + std::to_string(row.step);
     for (size_t i = 0; i < numLogColumns; ++i)
       if (const std::optional<double> &value = row.values[i])
-        // JSON has no other numbers.
+        // JSON has only finite numbers.
         line += std::string(", \"") + logColumns[i] +
                 "\": " + (std::isfinite(*value) ? text(*value) : "null");
     return line + "}\n";

@@ -8,20 +8,20 @@
 
 namespace mlc::runtime::train {
 
-/// The trained weights of a model, or their gradients, one after the other: as
-/// float64 where one of them is, else as float32.
+/// The trained weights of a model, or their gradients, concatenated: as float64
+/// if one of them is, else as float32.
 class TrainedVector {
 public:
   enum Kind : uint8_t { Weights, Gradients };
 
-  /// Of a program that keeps sums of gradients, and splits no state. Errors:
+  /// For a program that keeps gradient sums and splits no state. Fails for
   /// weights of other types.
   static Status of(const TrainingProgram &program, Spelling spelling,
                    TrainedVector &vector);
 
   mlc_dtype type() const { return element; }
   size_t elements() const { return count; }
-  /// Copies them from the session's states to `to`, ...
+  /// Copies the tensors from the session's states to `to`, ...
   Status read(mlc_session *session, Kind kind, char *to) const;
   /// ... and back, times `factor`.
   Status write(mlc_session *session, Kind kind, const char *from,

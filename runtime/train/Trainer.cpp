@@ -36,8 +36,8 @@ const HostTensor *Trainer::Inputs::find(InputRole role) const {
   return nullptr;
 }
 
-/// A tensor for each input. Entries share those of single numbers; samples are
-/// this rank's part of a batch.
+/// Makes a tensor for each input. Entries share those of single numbers;
+/// samples are this rank's shard of a batch.
 Status Trainer::addInputs() {
   auto add = [&](size_t entry, std::vector<HostTensor> &tensors) -> Status {
     const Program &of = program.artifact().program(entry);
@@ -77,7 +77,7 @@ Status Trainer::addInputs() {
   return status;
 }
 
-/// Everything is bound once: steps change the contents.
+/// Binds everything once; steps change only the contents.
 Status Trainer::openEntries(mlc_artifact *artifact) {
   mlc_session_options how = MLC_SESSION_OPTIONS_INIT;
   how.threads = options.threads;
@@ -86,7 +86,7 @@ Status Trainer::openEntries(mlc_artifact *artifact) {
   mlc_session *handle = nullptr;
   mlc_status made = mlc_session_create(artifact, &how, &handle);
   Status status = lastFailure(made);
-  // A session keeps them itself.
+  // The session holds its own reference.
   mlc_ranks_close(how.ranks);
   first.session.reset(handle);
   if (status.ok())
@@ -151,9 +151,9 @@ void Trainer::setNumber(InputRole role, double value) {
     *tensor->as<float>() = float(value);
 }
 
-/// For update `number`.
+/// Sets the scalar inputs for update `number`.
 void Trainer::setScalars(double rate, int64_t number, double scale) {
-  // As if steps that change nothing were none.
+  // Skipped steps do not count.
   double t = double(number + 1 - lossScale.getSkipped());
   setNumber(InputRole::LearningRate, rate);
   setNumber(InputRole::FirstCorrection, 1 - std::pow(training().beta1, t));
@@ -161,7 +161,8 @@ void Trainer::setScalars(double rate, int64_t number, double scale) {
   setNumber(InputRole::LossScale, scale);
 }
 
-/// By the last result of the entry that has changed the weights.
+/// Updates the loss scale from the last result of the entry that updates the
+/// weights.
 Status Trainer::updateScale() {
   if (!lossScale.isOn())
     return Status::success();
@@ -173,7 +174,7 @@ Status Trainer::updateScale() {
   return status;
 }
 
-/// Of all batches of a step.
+/// The number of labels of all batches of a step.
 int64_t Trainer::countLabels(const BatchSource &source, int64_t step) const {
   int64_t counted = 0;
   for (int64_t i = 0; i < training().accumulate; ++i)
@@ -181,7 +182,7 @@ int64_t Trainer::countLabels(const BatchSource &source, int64_t step) const {
   return counted;
 }
 
-/// The loss of batch `number` of all that are ever taken.
+/// Computes the loss of batch `number`, counted over the whole training.
 Status Trainer::runBatch(BatchSource &source, int64_t number, OpenEntry &entry,
                          double &loss) {
   Status status = source.fill(number, inputs.data);
@@ -194,7 +195,7 @@ Status Trainer::computeGradients(BatchSource &source, double &loss) {
   const int64_t batches = training().accumulate;
   if (inputs.find(InputRole::Keep))
     setNumber(InputRole::LossScale, lossScale.getScale());
-  // The mean of the batches' losses is then that over the labels of all.
+  // Then the mean of the batches' losses is the mean over all labels.
   if (inputs.find(InputRole::LabelCount))
     setNumber(InputRole::LabelCount,
               double(countLabels(source, done)) / double(batches));
@@ -217,7 +218,7 @@ Status Trainer::computeGradients(BatchSource &source, double &loss) {
   return Status::success();
 }
 
-/// The actions that read no batch, and so the one other entry.
+/// Runs the actions that read no batch: those of the only other entry.
 Status Trainer::runRest() {
   Status status;
   for (const Action &action : actions)
@@ -237,7 +238,7 @@ Status Trainer::applyGradients(double rate, int64_t number, double scale) {
 }
 
 Status Trainer::run(BatchSource &source, double rate, double &loss) {
-  // The one entry of a step reads them.
+  // A single entry for the whole step reads them.
   setScalars(rate, done, lossScale.getScale());
   uint64_t before = group().bytesSent();
   Status status = computeGradients(source, loss);
@@ -285,11 +286,11 @@ Status Trainer::evaluate(BatchSource &source, int64_t batches,
 }
 
 //===----------------------------------------------------------------------===//
-// What goes wrong
+// Failures
 //===----------------------------------------------------------------------===//
 
-/// What of the last step's samples it is that no loss can be of; empty where
-/// nothing is known. All ranks have all samples, so that each can tell.
+/// Why the last step's samples give no loss; empty if unknown. Every rank has
+/// all samples, so each can tell.
 std::string Trainer::whyLost(BatchSource &source) const {
   const int64_t batches = training().accumulate;
   if (training().labels && countLabels(source, done - 1) == 0)
@@ -321,7 +322,7 @@ Status Trainer::check(double loss, BatchSource &source, bool resumes) const {
       "the loss of step " + std::to_string(done) + " is not a finite number";
   if (std::string why = whyLost(source); !why.empty())
     return differs(what + ": " + why);
-  // Nothing has been changed: no rate is to blame.
+  // Before the first update the learning rate cannot be the cause.
   if (done == 1)
     return differs(what + ", and nothing has been trained yet: the model gives "
                           "none for these samples; see what mlc gradients says "
@@ -335,7 +336,7 @@ Status Trainer::check(double loss, BatchSource &source, bool resumes) const {
 
 Status Trainer::checkFinite(const Checkpoint &now) const {
   std::string name = findInfinite(now);
-  // Ranks that have no more than parts see nothing of the others'.
+  // A rank that holds only shards does not see those of the others.
   std::vector<int64_t> found;
   if (Status status = group().gather({int64_t(!name.empty())}, found);
       !status.ok())
@@ -385,10 +386,10 @@ Status Trainer::memory(TrainingMemory &memory) const {
 }
 
 //===----------------------------------------------------------------------===//
-// What training has come to
+// Weights, states and checkpoints
 //===----------------------------------------------------------------------===//
 
-/// `value` is of the whole.
+/// `value` is the whole tensor.
 Status Trainer::setState(size_t index, const HostTensor &value) {
   const State &state = program.state(index);
   HostTensor own = value;
@@ -412,7 +413,8 @@ Status Trainer::setState(size_t index, const HostTensor &value) {
   return status.ok() ? setState(*rounded, narrow) : status;
 }
 
-/// The session's own memory, or on the first rank the whole of all parts.
+/// A view of the session's memory, or for a split state on rank 0, the joined
+/// whole.
 Status Trainer::getState(size_t index, HostTensor &value) const {
   mlc_tensor tensor;
   if (mlc_status status = mlc_session_state(session(), index, &tensor))

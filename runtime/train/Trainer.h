@@ -12,26 +12,26 @@
 
 namespace mlc::runtime::train {
 
-/// What training takes, in bytes.
+/// The memory of training, in bytes.
 struct TrainingMemory {
-  /// Weights, what optimizers keep, sums of gradients: this rank's.
+  /// This rank's weights, optimizer states and gradient sums.
   uint64_t states = 0;
-  uint64_t arena = 0; ///< of the entries of a step, together
-  uint64_t bound = 0; ///< no arena is smaller: what is alive at one time
-  /// How often steps after the first have allocated or planned.
+  uint64_t arena = 0; ///< the sum over the entries of a step
+  uint64_t bound = 0; ///< lower bound: bytes alive at one time
+  /// How often steps after the first allocated or planned.
   uint64_t allocations = 0;
 };
 
-/// On samples that are not trained on.
+/// Results on held-out samples.
 struct Evaluation {
   double loss = 0;
-  /// The share of the labels that count whose class has the largest output;
-  /// nothing where the artifact does not count them.
+  /// The share of counted labels whose class has the largest output; nothing if
+  /// the artifact does not count them.
   std::optional<double> accuracy;
 };
 
 struct TrainerOptions {
-  /// The model's file, with which messages begin.
+  /// The model's file, the prefix of messages.
   std::string name;
   std::string device; ///< empty: the first
   unsigned threads = 0;
@@ -39,13 +39,12 @@ struct TrainerOptions {
   Spelling spelling = Spelling::Flags;
 };
 
-/// Runs the entries of an artifact that has runtime::Training: weights and what
-/// the optimizer keeps of them are states, which steps change where they are.
-/// Of several ranks each has a trainer; all make the same calls in the same
-/// order.
+/// Runs the entries of an artifact that has runtime::Training. Weights and
+/// optimizer states are states of the artifact; steps update them in place.
+/// Each rank has a trainer, and all make the same calls in the same order.
 class Trainer {
 public:
-  /// Errors: an artifact that does not train; those of a session.
+  /// Fails for an artifact that is not for training, and as a session does.
   static Status create(mlc_artifact *artifact, TrainerOptions options,
                        std::unique_ptr<Trainer> &trainer);
 
@@ -53,49 +52,48 @@ public:
   const Group &group() const { return options.group; }
   const TrainerOptions &getOptions() const { return options; }
   const TrainingProgram &getProgram() const { return program; }
-  /// What a step does.
+  /// The actions of a step.
   const StepSchedule &schedule() const { return actions; }
   mlc_session *session() const { return first.session.get(); }
   /// The samples of a batch that this rank takes.
   SamplePart samplePart() const;
-  /// What this rank's samples are given in, in the order of
-  /// Training::samples.
+  /// The tensors for this rank's samples, in the order of Training::samples.
   const std::vector<HostTensor> &batch() const { return inputs.data; }
 
-  /// How many steps are done, and the same as somebody else says.
+  /// The number of steps done; setStep sets it from outside.
   int64_t step() const { return done; }
   void setStep(int64_t steps) { done = steps; }
   const LossScale &scale() const { return lossScale; }
   void setScale(double scale) { lossScale.setScale(scale); }
 
-  /// The next step; `loss` is that before it, the mean of those of all its
-  /// batches.
+  /// Runs the next step; `loss` is the mean loss of its batches before the
+  /// update.
   Status run(BatchSource &source, double rate, double &loss);
-  /// The two halves of a step, where entries are apart: the actions that read
-  /// batches, after which states hold gradients, and the losses' mean;
+  /// The two halves of a step with separate entries. The first runs the actions
+  /// that read batches; states then hold the gradients. Gives the mean loss.
   Status computeGradients(BatchSource &source, double &loss);
-  /// and the others, which change the weights. `number` counts the updates,
-  /// from 0; `scale` is what gradients were scaled by.
+  /// The second runs the others, which change the weights. `number` counts the
+  /// updates, from 0; `scale` is the gradients' loss scale.
   Status applyGradients(double rate, int64_t number, double scale);
-  /// Of the first `batches` batches the mean of the losses, over labels where
-  /// there are some. Errors: the artifact has no entry for it.
+  /// The mean loss of the first `batches` batches, weighted by labels if there
+  /// are any. Fails if the artifact has no entry for it.
   Status evaluate(BatchSource &source, int64_t batches, Evaluation &found);
 
-  /// An error where the loss of the last step is no finite number, which says
-  /// why, or where no step changes anything any more; `resumes`: there is a
-  /// checkpoint to go on from.
+  /// An error, with the reason, if the last step's loss is not finite, or if
+  /// all further steps would be skipped. `resumes`: there is a checkpoint to
+  /// resume from.
   Status check(double loss, BatchSource &source, bool resumes) const;
 
-  /// Weights and states: those that are split brought together on the first
-  /// rank, the others where they are, valid until the next step.
+  /// Weights and optimizer states: split ones are joined on rank 0, the others
+  /// are views, valid until the next step.
   Status checkpoint(Checkpoint &now) const;
-  /// The same without what they hold.
+  /// The same without values.
   Checkpoint outline() const;
-  /// An error, on all ranks, where a weight or a state is not finite.
+  /// An error on all ranks if a weight or a state is not finite.
   Status checkFinite(const Checkpoint &now) const;
-  /// Goes on from there.
+  /// Resumes from a checkpoint.
   Status restore(const Checkpoint &from);
-  /// One of the values of a checkpoint, by its place there.
+  /// A value of a checkpoint by its index there.
   Status getKept(size_t place, HostTensor &value) const {
     return named(getState(program.kept()[place], value));
   }
@@ -108,7 +106,7 @@ public:
   uint64_t bytesSent() const { return sent; }
 
 private:
-  /// What the first entry and "apply" read beside states, by its role.
+  /// The inputs of the first entry and "apply", without states.
   struct Inputs {
     std::vector<HostTensor> data, all, apply;
     const HostTensor *find(InputRole role) const;
@@ -139,7 +137,7 @@ private:
   int64_t done = 0;
   bool hasComputed = false;
   uint64_t sent = 0;
-  /// After the first step.
+  /// The allocation count after the first step.
   std::optional<uint64_t> allocated;
 };
 

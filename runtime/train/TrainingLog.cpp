@@ -1,4 +1,4 @@
-//===- TrainingLog.cpp - A file that tells of each step -------------------===//
+//===- TrainingLog.cpp - A file with a row for each step ------------------===//
 
 #include "runtime/train/TrainingLog.h"
 #include "runtime/FileBytes.h"
@@ -12,7 +12,7 @@ using namespace mlc::runtime;
 using namespace mlc::runtime::train;
 
 //===----------------------------------------------------------------------===//
-// Where it is
+// Place
 //===----------------------------------------------------------------------===//
 
 static bool endsWith(const std::string &text, const std::string &end) {
@@ -28,7 +28,7 @@ Status LogPlace::parse(const std::string &text, Spelling spelling,
   if (text.rfind(events, 0) == 0 && text.size() > events.size()) {
     place.format = Format::Events;
     place.folder = text.substr(events.size());
-    // TensorBoard looks for "tfevents" in names.
+    // TensorBoard finds files by "tfevents" in their names.
     place.file = place.folder + "/events.out.tfevents.mlc";
     return Status::success();
   }
@@ -95,7 +95,7 @@ TrainingLog::~TrainingLog() {
     close(fd);
 }
 
-/// The bytes of the rows up to `step` that the file has.
+/// Finds the size of the rows up to `step` in the file.
 Status TrainingLog::findKept(int64_t step, size_t &bytes) const {
   FileBytes file;
   Status status = FileBytes::read(place.file.c_str(), uint64_t(1) << 32, file);

@@ -1,4 +1,4 @@
-//===- TrainingLog.h - A file that tells of each step -----------*- C++ -*-===//
+//===- TrainingLog.h - A file with a row for each step ----------*- C++ -*-===//
 
 #ifndef MLC_RUNTIME_TRAIN_TRAININGLOG_H
 #define MLC_RUNTIME_TRAIN_TRAININGLOG_H
@@ -9,35 +9,35 @@
 
 namespace mlc::runtime::train {
 
-/// Where a log is, and how it is written.
+/// The place and format of a log.
 struct LogPlace {
   enum class Format { Csv, JsonLines, Events };
   Format format = Format::Csv;
   std::string file;
-  /// Of events: the file's folder, which is made if it is missing.
+  /// For events: the file's folder, which is made if missing.
   std::string folder;
 
-  /// Of "FILE.csv", "FILE.jsonl" or "tensorboard:FOLDER".
+  /// Parses "FILE.csv", "FILE.jsonl" or "tensorboard:FOLDER".
   static Status parse(const std::string &text, Spelling spelling,
                       LogPlace &place);
-  /// An error where it is plain already that nothing can be written there.
+  /// Fails early if nothing can be written there.
   Status check() const;
 };
 
-/// A row for each step, written as soon as the step is done, in one piece: what
-/// ends the process leaves whole rows. A training that goes on from a
-/// checkpoint drops the rows of steps behind it and appends its own; another
-/// one begins the file anew.
+/// A row for each step, written at once when the step is done, so that rows
+/// stay whole however the process ends. Training that resumes from a checkpoint
+/// drops the rows of later steps and appends its own. Other training starts the
+/// file anew.
 class TrainingLog : public LoopObserver {
 public:
   explicit TrainingLog(LogPlace place);
   ~TrainingLog() override;
 
-  /// Errors: a file that cannot be written, one to go on with that is no log.
+  /// Fails if the file cannot be written, or on resume is not a log.
   Status onBegin(int64_t step, bool isResumed) override;
   void onStep(const StepReport &report) override;
   void onEvaluation(const EvaluationReport &report) override;
-  /// Errors: a full disk.
+  /// Fails on a full disk.
   Status onStepEnd() override;
 
 private:
@@ -48,7 +48,7 @@ private:
   const std::unique_ptr<LogFormat> format;
   LogRow row;
   int fd = -1;
-  /// Of a regular file, which is cut where a row is not written whole.
+  /// The size of a regular file, which is cut there if a row is incomplete.
   std::optional<size_t> size;
 };
 

@@ -33,7 +33,8 @@ static Status readOptions(const mlc_ranks_options *given,
   return status;
 }
 
-/// Its thread is not in a process that was forked.
+/// Whether a parent process opened the ranks: their thread does not survive a
+/// fork.
 static bool isOfParent(const mlc_ranks *ranks) {
   return ranks->process != currentProcess();
 }

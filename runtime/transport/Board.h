@@ -1,7 +1,7 @@
-//===- Board.h - Where ranks of one machine publish -------------*- C++ -*-===//
+//===- Board.h - Notices of the ranks of one machine ------------*- C++ -*-===//
 //
-// A cell of shared memory for each rank, which it alone writes and everybody
-// reads, without waiting: a rank that is stopped or dead holds nobody up.
+// A cell of shared memory for each rank, which only that rank writes and all
+// read without waiting: a stopped or dead rank blocks no other.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,7 +15,7 @@
 
 namespace mlc::runtime::transport {
 
-/// All bytes zero is a cell in which nothing has been published.
+/// A cell of zero bytes has nothing published.
 class BoardCell {
 public:
   void write(const mlc_notice &notice) {
@@ -29,8 +29,8 @@ public:
     sequence.store(next + 1, std::memory_order_release);
   }
 
-  /// False if the writer was in the midst of it each time: it may have been
-  /// stopped there.
+  /// False if every attempt met an unfinished write: the writer may have
+  /// stopped in it.
   bool read(mlc_notice &notice) const {
     for (int attempt = 0; attempt < 100; ++attempt) {
       const uint64_t before = sequence.load(std::memory_order_acquire);

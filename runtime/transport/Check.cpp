@@ -47,12 +47,12 @@ private:
   mlc_dtype type;
   int ranks;
   std::vector<size_t> at;   // the step of each rank
-  std::vector<size_t> left; // transfers of it that are not done
+  std::vector<size_t> left; // its unfinished transfers
   std::vector<std::vector<char>> scratch;
-  // What has been begun from one rank to another and has no partner yet; one
-  // of the two is empty.
+  // Transfers from one rank to another without a partner yet; one of the two is
+  // empty.
   std::map<std::pair<int, int>, std::deque<Posted>> sends, receives;
-  std::deque<int> ready; // ranks that begin a step
+  std::deque<int> ready; // ranks that can begin a step
 };
 
 } // namespace

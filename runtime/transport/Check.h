@@ -1,8 +1,8 @@
 //===- Check.h - Whether programs of all ranks fit together -----*- C++ -*-===//
 //
 // Runs the programs of all ranks against each other without an engine, as
-// strictly as an engine may: a send is over only when its receive has begun
-// (rendezvous, nothing is buffered). What passes here ends on every engine.
+// strictly as any engine: a send completes only once its receive has begun
+// (rendezvous, no buffering). A program that passes terminates on every engine.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,9 +19,9 @@ struct Traffic {
 };
 
 /// Refuses ranges beyond their memory, races within a step, sends and receives
-/// of different lengths or without a partner, and deadlocks, and names rank and
-/// step. With `data`, a pointer to the elements of each rank, the elements are
-/// moved and summed too. `traffic` is per rank.
+/// of different lengths or without a partner, and deadlocks. The error names
+/// rank and step. With `data`, a pointer to the elements of each rank, the
+/// elements are moved and summed too. `traffic` is per rank.
 Status runTogether(const std::vector<Program> &programs, int64_t elements,
                    std::vector<Traffic> &traffic,
                    const std::vector<void *> &data = {},

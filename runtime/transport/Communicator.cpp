@@ -11,10 +11,10 @@
 
 namespace mlc::runtime::transport {
 
-/// Messages of one transfer that are under way together: the next one travels
-/// while the last is added.
+/// Messages of one transfer that are in flight: the next one travels while the
+/// last is added.
 static constexpr int window = 2;
-/// How long to wait for one transfer before looking at the others.
+/// How long to wait for one transfer before polling the others.
 static constexpr int64_t transferPatience = 200'000; // ns
 
 struct Communicator::Lane {
@@ -68,7 +68,7 @@ Status Communicator::open(const mlc_engine &plain, int rank, int size,
   mlc_comm *comm = nullptr;
   const mlc_world world{rank, size, options.timeout.count(), options.device};
   const std::string who = "engine " + std::string(engine.name) + ": ";
-  // An engine that keeps to the timeout knows more.
+  // A bit later than the engine's own timeout, whose error says more.
   if (options.watchdog)
     options.watchdog->arm(&result, options.timeout + std::chrono::seconds(2),
                           [&] {
@@ -95,7 +95,7 @@ Status Communicator::open(const mlc_engine &plain, int rank, int size,
 
 Status Communicator::split(int color, const std::string &name,
                            std::unique_ptr<Communicator> &group) {
-  // Who is missing is told by this, and the engine's split is quick then.
+  // This names missing ranks, so that the engine's split is then quick.
   Program meet;
   int32_t come = 1;
   Request request{Collective::AllReduce, Algorithm::Tree, size(), 1};
@@ -141,7 +141,7 @@ Communicator::~Communicator() {
     options.watchdog->disarm(this);
 }
 
-/// Against calls that do not return; check() feeds the watchdog.
+/// Guards against calls that do not return; check() feeds the watchdog.
 void Communicator::guard(std::chrono::nanoseconds time) {
   if (options.watchdog)
     options.watchdog->arm(this, time, [this] { return watch.hung(); });
@@ -149,13 +149,13 @@ void Communicator::guard(std::chrono::nanoseconds time) {
 
 void Communicator::enter(const std::string &name) {
   watch.enter(name);
-  // check() is to find what is late before this does.
+  // A bit later than the timeout, so that check() finds a late rank first.
   guard(options.timeout + std::chrono::seconds(1));
 }
 
 Status Communicator::leave(Status status) {
   if (!status.ok()) {
-    // Nor will what is under way elsewhere be advanced.
+    // Collectives of other groups stop advancing too.
     family->failed = true;
     if (options.watchdog)
       options.watchdog->disarmAll();
@@ -179,7 +179,7 @@ void Communicator::giveUp(const Status &failure) {
 void Communicator::abort(int code) {
   if (!comm)
     return;
-  // Groups end with all.
+  // Groups end with the world.
   family->failed = true;
   guard(std::chrono::seconds(4)); // two of them for the farewell
   watch.farewell(code);
@@ -241,7 +241,7 @@ Status Communicator::reserve() {
 }
 
 Status Communicator::engineError(mlc_status code) {
-  // Who has ended the others has published why, maybe just now.
+  // A rank that ended the others may have published the reason just now.
   watch.hurry();
   if (Status status = watch.check(awaited); !status.ok())
     return status;
@@ -312,7 +312,7 @@ Status Communicator::poll(Lane &lane, size_t index, int64_t nanoseconds) {
   return Status::success();
 }
 
-/// In pieces, so that the others see that this rank runs.
+/// Works in pieces, so that the heartbeat goes on.
 Status Communicator::runLocal(const LocalStep &local) {
   const auto size = static_cast<int64_t>(mlc_dtype_size(type));
   for (int64_t at = 0; at < local.to.length; at += 1 << 20) {
@@ -359,7 +359,7 @@ Status Communicator::endStep() {
   return Status::success();
 }
 
-/// Looks at all transfers, then waits for the first that is not done.
+/// Polls all transfers, then waits for the first that is not done.
 Status Communicator::pollLanes(int64_t nanoseconds, bool &all) {
   size_t first = lanes.size();
   for (size_t i = lanes.size(); i-- > 0;) {
@@ -378,7 +378,7 @@ Status Communicator::pollLanes(int64_t nanoseconds, bool &all) {
 }
 
 Status Communicator::advanceProgram(int64_t nanoseconds, bool &done) {
-  // As far as it goes without waiting.
+  // Advance as far as possible without waiting.
   while (step < program.steps.size()) {
     if (!inStep)
       if (Status status = startStep(); !status.ok())
@@ -443,7 +443,8 @@ Status Communicator::begin(const Request &request, mlc_dtype type, void *data) {
 }
 
 int64_t Communicator::patience() const {
-  // Of an engine's own there is one thing to wait for, and news come at once.
+  // An engine's own collective is a single request, and its completion is
+  // noticed at once.
   return onDevice ? 1'000'000 : transferPatience;
 }
 

@@ -1,14 +1,14 @@
 //===- Communicator.h - Collectives over an engine --------------*- C++ -*-===//
 //
-// A rank's end of all ranks or of a group of them: carries out programs of
-// sends and receives, or the engine's own collectives, and never waits longer
-// than the timeout.
+// A rank's end of all ranks or of a group. Carries out programs of sends and
+// receives, or the engine's own collectives, and never waits longer than the
+// timeout.
 //
 // One collective of a communicator is under way at a time. Communicators of one
-// engine (all ranks', and the groups split from it) may each have one; they are
-// used by one thread at a time, which lets them advance in turn (Progress.h).
-// Collectives of one group come in the same order on all its ranks; those of
-// different groups in any.
+// engine (that of all ranks, and the groups split from it) may each have one.
+// One thread at a time uses them and advances them in turn (Progress.h). All
+// ranks of a group start its collectives in the same order; the order among
+// groups is free.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,96 +29,96 @@ namespace mlc::runtime::transport {
 class Communicator {
 public:
   struct Options {
-    /// Of waiting without progress.
+    /// The longest wait without progress.
     std::chrono::nanoseconds timeout = std::chrono::minutes(5);
-    /// Longer transfers are several messages, so that sums overlap with them;
-    /// not of an engine that is stepwise.
+    /// Longer transfers become several messages, so that sums overlap with
+    /// them, except on a stepwise engine.
     int64_t messageBytes = 1 << 20;
-    /// Set by a signal's handler: give up.
+    /// Set by a signal handler to give up.
     const volatile std::sig_atomic_t *interrupted = nullptr;
     /// Ends the process if the engine does not return.
     Watchdog *watchdog = nullptr;
-    /// In whose memory collectives may be, of an engine that works there; -1:
-    /// of no GPU.
+    /// The GPU in whose memory collectives may be, if the engine supports that;
+    /// -1: none.
     int device = -1;
-    /// Slows the engine down; what it leaves out, the environment may say.
+    /// Slows the engine down; the environment may set missing values.
     Link link = {};
   };
 
-  /// Joins the others. `rank` and `size` are what the launcher said, -1 where
-  /// it said nothing; an error if the engine knows otherwise.
+  /// Joins the others. `rank` and `size` are the launcher's, -1 if unknown; an
+  /// error if the engine's differ.
   static Status open(const mlc_engine &engine, int rank, int size,
                      const Options &options,
                      std::unique_ptr<Communicator> &result);
-  /// Makes groups of the ranks, which all call this together: those that give
-  /// the same color are one, in the same order; -1: in none, `group` is null
-  /// then. `name` is for messages, alike on all ranks. Groups end before what
-  /// they were split from. Several groups of the same ranks are several colors
-  /// or calls (round-robin groups).
+  /// Makes groups of the ranks, which all call this together. Ranks of the same
+  /// color form one, in the same order; for color -1 `group` is null. `name` is
+  /// for messages, the same on all ranks. Groups must end before their parent.
+  /// Several groups of the same ranks (round-robin groups) need several calls.
   Status split(int color, const std::string &name,
                std::unique_ptr<Communicator> &group);
-  /// Leaves; aborts if a collective has failed. A group in which one has failed
-  /// stays with the engine until all ranks end: tell the error, then abort().
+  /// Leaves; aborts if a collective has failed. A group with a failed
+  /// collective stays with the engine until all ranks end: report the error,
+  /// then abort().
   ~Communicator();
 
   int rank() const { return engine.rank(comm); }
   int size() const { return engine.size(comm); }
   mlc_counters counters() const;
 
-  /// Which of all ranks this is.
+  /// This rank among all ranks.
   int worldRank() const { return watch.among(rank()); }
   const mlc_engine &table() const { return engine; }
 
   /// Carries out a collective, in place; `request.ranks` is size(). After an
-  /// error `data` may be written to until abort() or the end.
+  /// error `data` may still be written to until abort() or the end.
   Status run(const Request &request, mlc_dtype type, void *data);
-  /// A program of the caller's own. All ranks give the same name, by which they
-  /// see that they do the same; Check.h tells whether the programs fit.
+  /// Runs the caller's own program. All ranks give the same name, by which they
+  /// check that they do the same; Check.h checks that the programs fit.
   Status run(const std::string &name, Program program, mlc_dtype type,
              void *data);
 
-  /// The same in pieces: begins, and is to be advanced until it is done or has
-  /// failed. advance() waits for `nanoseconds` at most.
+  /// The same in pieces: begins it; then call advance() until it is done or has
+  /// failed. advance() waits for at most `nanoseconds`.
   Status begin(const Request &request, mlc_dtype type, void *data);
   Status begin(const std::string &name, Program program, mlc_dtype type,
                void *data);
   Status advance(int64_t nanoseconds, bool &done);
 
-  /// One of the engine's own (Algorithm::Own) in the memory of Options::device;
-  /// what lies where says mlc_on_device.
+  /// One of the engine's own (Algorithm::Own) in the memory of Options::device,
+  /// laid out as in mlc_on_device.
   struct DeviceMessage {
     Request request;
     const void *input;
     void *output;
   };
-  /// What DeviceMessage has for a collective in place, as run() has it.
+  /// The DeviceMessage of an in-place collective, as in run().
   DeviceMessage inPlace(const Request &request, mlc_dtype type,
                         void *data) const;
-  /// All of them as one collective. They begin when the CUevent `ready` has
-  /// happened, and `done` is recorded behind the last; both may be null. Until
-  /// `ready` has happened this rank has not come, as others see it.
+  /// Begins all of them as one collective, after the CUevent `ready`; `done` is
+  /// recorded after the last. Both may be null. To other ranks, this one has
+  /// not arrived until `ready` has happened.
   Status begin(std::vector<DeviceMessage> messages, mlc_dtype type, void *ready,
                void *done);
   Status run(std::vector<DeviceMessage> messages, mlc_dtype type);
-  /// Whether the engine has got all of what is under way, which then depends on
-  /// this rank's streams alone; for what is on a GPU: `done` has been recorded.
-  /// Programs of several steps are not before they are done.
+  /// Whether the engine has all of the current collective, which then depends
+  /// on this rank's streams alone; on a GPU, whether `done` has been recorded.
+  /// A program of several steps is launched only once it is done.
   bool isLaunched() const { return launched; }
-  /// How long advance() may wait, where nothing else is under way.
+  /// How long advance() may wait if nothing else is under way.
   int64_t patience() const;
 
-  /// What is under way will not be advanced any more, because of `failure`:
-  /// tells the others, and has streams that wait for it go on.
+  /// Gives up the current collective because of `failure`: tells the other
+  /// ranks and releases streams that wait for it.
   void giveUp(const Status &failure);
-  /// Whether the last advance() found that something had come or gone.
+  /// Whether a message arrived or left in the last advance().
   bool hasMoved() const { return moved; }
 
-  /// Waits for all ranks to have come here, so that none leaves one behind that
-  /// hangs as it ends.
+  /// Waits until all ranks call it, so that no rank hangs because another has
+  /// ended.
   Status finish();
 
-  /// After an error that has been told: ends all ranks, those that hang too.
-  /// Other ranks get two seconds to tell theirs. May end the process.
+  /// Ends all ranks, even those that hang, after an error was reported. Other
+  /// ranks get two seconds to report theirs. May end the process.
   void abort(int code);
 
 private:
@@ -165,24 +165,23 @@ private:
   // Kept from one collective to the next.
   std::unique_ptr<char[]> scratch, stage;
   int64_t scratchBytes = 0, stageBytes = 0;
-  // What is under way: a program, at a step, or the engine's own.
+  // The current collective: a program, at a step, or the engine's own.
   Program program;
   size_t step = 0;
   bool inStep = false, moved = false;
   mlc_request *own = nullptr;
-  // In a GPU's memory: all of them, of which `own` is the first that is not
-  // done.
+  // In a GPU's memory: all requests; `own` is the first that is not done.
   std::deque<mlc_request *> owns;
   bool onDevice = false, entered = false, launched = false;
   std::string deviceName; // of the collective
   mlc_dtype type = MLC_F32;
   char *data = nullptr;
   std::vector<Lane> lanes;
-  int64_t laneBytes = 0; // of staging, for one message
+  int64_t laneBytes = 0; // staging bytes of one message
   std::vector<int> awaited;
 };
 
-/// "all-reduce ring of 7 f32", by which ranks compare what they do.
+/// "all-reduce ring of 7 f32": ranks compare this text to detect mismatches.
 std::string describe(const Request &request, mlc_dtype type);
 
 } // namespace mlc::runtime::transport

@@ -99,8 +99,8 @@ Status Communicator::advanceOwn(int64_t nanoseconds, bool &done) {
   return over ? Status::success() : check();
 }
 
-/// Streams that wait for the collective go on. Where they do not, the message
-/// is told by the watchdog.
+/// Releases streams that wait for the collective. If that hangs, the watchdog
+/// prints the message.
 void Communicator::cancel(const Status &failure) {
   if (options.watchdog)
     options.watchdog->arm(
@@ -109,8 +109,8 @@ void Communicator::cancel(const Status &failure) {
   engine.cancel(comm);
 }
 
-/// A rank has come when what it gives is there: others that wait longer than
-/// the timeout name it otherwise, and so does this one not wait for them.
+/// A rank has arrived once its input is ready. Until then, others that wait
+/// longer than the timeout name it as missing, and it does not time out itself.
 Status Communicator::advanceOnDevice(int64_t nanoseconds, bool &done) {
   if (!entered && engine.stage(comm, own) & MLC_STAGE_READY) {
     entered = true;

@@ -37,7 +37,7 @@ std::string engineFolder() {
     return "";
   std::string folder = info.dli_fname;
   size_t slash = folder.rfind('/');
-  // A program found by PATH has no slash in its name.
+  // The name of a program found in PATH has no slash.
   if (slash == std::string::npos) {
     char path[4096];
     const ssize_t length = readlink("/proc/self/exe", path, sizeof(path));
@@ -59,7 +59,7 @@ Status loadEngine(const std::string &name, const std::string &folder,
   if (!isPath && !folder.empty() &&
       access((folder + "/" + file).c_str(), R_OK) == 0)
     file = folder + "/" + file;
-  // Never closed: MPI leaves handlers and threads behind.
+  // Never closed, since MPI leaves handlers and threads behind.
   void *handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!handle) {
     const char *text = dlerror();

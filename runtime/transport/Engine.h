@@ -11,18 +11,17 @@
 
 namespace mlc::runtime::transport {
 
-/// Loads the engine `name`: libmlc_engine_NAME.so from `folder` or from where
-/// the system looks, or the shared object if `name` has a slash. It stays
+/// Loads the engine `name`: libmlc_engine_NAME.so from `folder` or the system's
+/// search path, or the shared object at `name` if it has a slash. It stays
 /// loaded. Errors name what is missing, with the remedy.
 Status loadEngine(const std::string &name, const std::string &folder,
                   const mlc_engine *&engine);
 
-/// The folder of plugins: where the code of this function lies, or lib beside
-/// it.
+/// The folder of plugins: that of this code, or lib beside it.
 std::string engineFolder();
 
-/// Ranks that are threads of this process, for tests and for looking at an
-/// algorithm: the engine's `open` needs a hub to be current on its thread.
+/// Ranks that are threads of this process, for tests and to study algorithms.
+/// The engine's `open` needs a current hub on its thread.
 class InprocHub {
 public:
   explicit InprocHub(int ranks);
@@ -30,7 +29,7 @@ public:
   InprocHub(const InprocHub &) = delete;
   InprocHub &operator=(const InprocHub &) = delete;
 
-  /// What this thread opens next joins the hub.
+  /// The next communicator that this thread opens joins the hub.
   void makeCurrent();
 
   struct Impl;

@@ -1,4 +1,4 @@
-//===- EngineTable.h - What all engines' tables share -----------*- C++ -*-===//
+//===- EngineTable.h - Shared parts of the engines' tables ------*- C++ -*-===//
 //
 // An engine's mlc_comm begins with an EngineEnd; makeTable() adds the functions
 // that only read it.
@@ -32,7 +32,7 @@ struct EngineEnd {
   }
 };
 
-/// `table` with what is alike for all engines. `Comm` is the engine's mlc_comm.
+/// Adds to `table` what all engines share. `Comm` is the engine's mlc_comm.
 template <typename Comm> mlc_engine makeTable(mlc_engine table) {
   table.version = MLC_ENGINE_VERSION;
   table.rank = [](mlc_comm *comm) {
@@ -50,7 +50,7 @@ template <typename Comm> mlc_engine makeTable(mlc_engine table) {
   return table;
 }
 
-/// Where each part begins, and behind the last the end.
+/// The begin of each part, followed by the end.
 inline std::vector<size_t> beginsOf(const size_t *parts, int count) {
   std::vector<size_t> begins{0};
   for (int part = 0; part < count; ++part)
@@ -65,7 +65,7 @@ inline bool areEqual(const size_t *parts, int count) {
   return true;
 }
 
-// A row's number is the interface's too.
+// A row's number equals the interface's.
 #define MLC_COLLECTIVE(ID, NAME, ENGINE, NUMBER, MESSAGE, INPUT, OUTPUT,       \
                        TRAITS)                                                 \
   static_assert(rowOf(CollectiveKind::ID).isOfEngines()                        \

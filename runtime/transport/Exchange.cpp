@@ -1,4 +1,4 @@
-//===- Exchange.cpp - What a session's collectives are --------------------===//
+//===- Exchange.cpp - A session's collectives as requests -----------------===//
 
 #include "runtime/transport/Exchange.h"
 #include "runtime/transport/Reduce.h"
@@ -34,8 +34,8 @@ private:
 
 } // namespace
 
-/// Where none is asked for, the engine's own if every engine has it: not all
-/// add halves, and know maxima of all types.
+/// The default algorithm is the engine's own if every engine supports the call;
+/// not all add half floats or have max for all types.
 Status Maker::chooseAlgorithm(Request &request) const {
   const bool isHalf = call.type == DType::F16 || call.type == DType::BF16;
   const bool isSum = call.reduction == ReductionKind::Sum;
@@ -53,7 +53,7 @@ Status Maker::chooseAlgorithm(Request &request) const {
   return Status::success();
 }
 
-/// Reduce-scatter, which consumes its input, and all-gather.
+/// Reduce-scatter, which consumes its input, or all-gather.
 void Maker::inParts(const Message &message, Exchange &exchange) {
   const bool scatters = call.kind == CollectiveKind::ReduceScatter;
   const int64_t begin =
@@ -67,7 +67,7 @@ void Maker::inParts(const Message &message, Exchange &exchange) {
 }
 
 void Maker::allToAll(const Message &message, Exchange &exchange) {
-  // Memory for what is sent or what comes, on all ranks.
+  // Enough memory for the sent and the received elements of any rank.
   int64_t most = 0;
   for (int from = 0; from < ranks; ++from) {
     const int64_t joined = part(message.join, from) * message.unit;
@@ -95,7 +95,7 @@ void Maker::shift(const Message &message, Exchange &exchange) {
   if (n == 0)
     return;
   Step step;
-  // Far beyond the ends there is nobody either.
+  // Shifts by more than all ranks are equivalent.
   const auto by = static_cast<int>(
       std::clamp<int64_t>(call.number, -int64_t(ranks), ranks));
   const Range sent{Place::Data, 0, n}, received{Place::Data, n, n};

@@ -1,6 +1,6 @@
-//===- Exchange.h - What a session's collectives are -----*- C++ -*-===//
+//===- Exchange.h - A session's collectives as requests ---------*- C++ -*-===//
 //
-// From what a session asks for (runtime/Ranks.h) to requests among the ranks of
+// Turns a session's calls (runtime/Ranks.h) into requests among the ranks of
 // one axis of the mesh.
 //
 //===----------------------------------------------------------------------===//
@@ -13,27 +13,27 @@
 
 namespace mlc::runtime::transport {
 
-/// One message of a collective, as this rank carries it out: `input` is copied
-/// to `inputTo` of the memory that is worked on, and what is made there, from
-/// `outputFrom` on, to `output`. Counts elements.
+/// One message of a collective on this rank: `input` is copied to `inputTo` of
+/// the work memory, and the result from `outputFrom` on to `output`. Counts
+/// elements.
 struct Exchange {
-  /// What is worked on: the output, the input (which is consumed), or memory of
-  /// its own, of `workElements`.
+  /// The work memory: the output, the input (which is consumed), or separate
+  /// memory of `workElements`.
   enum Memory : uint8_t { Output, Input, Own };
   Memory memory = Output;
   int64_t workElements = 0;
   int64_t inputTo = 0, inputElements = 0;
   int64_t outputFrom = 0, outputElements = 0;
   Request request;
-  /// A shift, which no engine has of its own: sends and receives.
+  /// A shift, which no engine provides, as sends and receives.
   bool isShift = false;
   Program program;
   std::string name;
 };
 
-/// The exchanges of `call` for the rank with `coordinate` on its axis, of
-/// `ranks` ranks, one a message. Errors: an algorithm that there is not, or
-/// that does not do it; types without a sum.
+/// Makes the exchanges of `call`, one per message, for the rank with
+/// `coordinate` on its axis of `ranks` ranks. Fails for an unknown or
+/// unsuitable algorithm, and for types without a sum.
 Status makeExchanges(const CollectiveCall &call, int ranks, int coordinate,
                      std::vector<Exchange> &exchanges);
 

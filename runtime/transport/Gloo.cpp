@@ -1,12 +1,12 @@
 //===- Gloo.cpp - The engine Gloo, a plugin -------------------------------===//
 //
-// Built where Gloo is installed. Ranks find each other at MASTER_ADDR and
-// MASTER_PORT. Gloo's waits end a connection when their time is over, so
-// threads wait without an end, one for each peer and direction.
+// Built if Gloo is installed. Ranks meet at MASTER_ADDR and MASTER_PORT. A
+// timeout of Gloo's waits closes the connection, so threads wait without a
+// timeout, one for each peer and direction.
 //
-// Gloo ends the process when a message is longer than what waits for it. So the
-// slot of a message is its length: one of another length meets nobody, and the
-// ranks' notices tell what they do differently.
+// Gloo ends the process if a message is longer than the receive. So the slot of
+// a message is its length: messages of different lengths never match, and the
+// ranks' notices reveal the mismatch.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,7 +23,7 @@ using Clock = std::chrono::steady_clock;
 
 namespace {
 
-/// Gloo's view of the store; it throws what Gloo passes on.
+/// Gloo's view of the store; Gloo passes on its exceptions.
 struct Notes : gloo::rendezvous::Store {
   Notes(mlc_comm &comm, Clock::time_point deadline)
       : comm(comm), deadline(deadline) {}
@@ -51,15 +51,14 @@ struct Notes : gloo::rendezvous::Store {
   Clock::time_point deadline;
 };
 
-/// Connects the ranks of `comm`, which have found each other. Empty, or what is
-/// wrong.
+/// Connects the ranks of `comm`, which have met. Returns an error, or nothing.
 std::string connect(mlc_comm &comm, Clock::time_point deadline) try {
   gloo::transport::tcp::attr attribute(
       comm.meeting->notes().ownAddress().c_str());
   auto device = gloo::transport::tcp::CreateDevice(attribute);
   comm.context =
       std::make_shared<gloo::rendezvous::Context>(comm.rank, comm.size);
-  // Of which Gloo takes five to wait for the first word of a rank.
+  // Gloo waits five times this long for the first message of a rank.
   const auto time = std::chrono::duration_cast<std::chrono::milliseconds>(
       (deadline - Clock::now()) / 5);
   comm.context->setTimeout(std::max(time, std::chrono::milliseconds(1)));
@@ -124,10 +123,10 @@ mlc_status split(mlc_comm *comm, int color, int64_t timeout, int *members,
   return error.empty() ? MLC_OK : comm->failed(MLC_RESOURCES, error);
 }
 
-/// Connections end with the process; its launcher ends the others.
+/// Connections end with the process; the launcher ends the other ranks.
 void abort(mlc_comm *, int code) { _exit(code); }
 
-/// Waits for what is under way with one peer, on a thread.
+/// Waits, on a thread, for the transfers with one peer.
 void waitFor(mlc_comm *comm, GlooLine &line, bool isSend) {
   std::unique_lock<std::mutex> lock(comm->mutex);
   for (;;) {

@@ -1,4 +1,4 @@
-//===- Gloo.h - What the parts of the engine Gloo share ---------*- C++ -*-===//
+//===- Gloo.h - Shared parts of the engine Gloo -----------------*- C++ -*-===//
 
 #ifndef MLC_RUNTIME_TRANSPORT_GLOO_H
 #define MLC_RUNTIME_TRANSPORT_GLOO_H
@@ -13,17 +13,17 @@
 
 struct mlc_request {
   std::unique_ptr<gloo::transport::UnboundBuffer> buffer;
-  std::thread own; // carries out a collective of the engine's
+  std::thread own; // runs one of the engine's own collectives
   bool done = false;
   std::string failure;
 };
 
 namespace mlc::runtime::transport {
 
-/// Of Gloo's waits, which end a connection when their time is over.
+/// For Gloo's waits, whose timeout closes the connection.
 constexpr auto forever = std::chrono::hours(24 * 365);
 
-/// Requests to or from one peer, which end in order.
+/// Requests to or from one peer, which complete in order.
 struct GlooLine {
   std::deque<mlc_request *> requests;
   std::thread thread;
@@ -38,7 +38,7 @@ mlc_status glooCollective(mlc_comm *comm, const mlc_operation *operation,
 struct mlc_comm : mlc::runtime::transport::MetEnd {
   std::shared_ptr<gloo::rendezvous::Context> context;
   uint32_t collectives = 0;
-  // What threads that wait share.
+  // Shared by the waiting threads.
   std::mutex mutex;
   std::condition_variable changed;
   bool closing = false;

@@ -1,7 +1,7 @@
 //===- GlooCollective.cpp - Gloo's own collectives ------------------------===//
 //
-// Gloo's functions return when all is done, so each collective has a thread.
-// Gloo has no reduce-scatter that takes tags: each part is reduced to its rank.
+// Gloo's functions are synchronous, so each collective has a thread. Gloo has
+// no reduce-scatter with tags, so each part is reduced to its rank.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,7 +30,7 @@ struct Work {
   std::vector<size_t> parts, receives;
   char *data;
   uint32_t tag;
-  Function function; // of what reduces
+  Function function; // for reductions
 
   size_t size() const { return operation.element_size; }
   int ranks() const { return comm->size; }
@@ -87,7 +87,7 @@ Function functionOf(mlc_dtype type, mlc_reduction reduction) {
   }
 }
 
-/// Gloo knows the size of an element by its type; `use` gets a null pointer.
+/// Gloo takes the size of an element from its type; `use` gets a null pointer.
 template <typename Use> void withElement(size_t size, Use use) {
   switch (size) {
   case 1:
@@ -117,7 +117,7 @@ void Work::allReduce() {
   });
 }
 
-/// Other ranks' parts are read, and what is reduced there is aside.
+/// Parts of other ranks are only read; their reductions go to temporaries.
 void Work::reduceScatter() {
   const std::vector<size_t> begins = beginsOf(parts.data(), ranks());
   for (int part = 0; part < ranks(); ++part) {
@@ -201,8 +201,8 @@ void Work::carryOut() {
   comm->changed.notify_all();
 }
 
-/// Alike on all ranks that do the same; of those that do not, messages do not
-/// meet (see Gloo.cpp).
+/// The same on ranks with the same operation; messages of different operations
+/// do not match (see Gloo.cpp).
 static uint32_t tagOf(uint32_t number, const mlc_operation &operation) {
   uint64_t hash = operation.elements * 0x9e3779b97f4a7c15u;
   hash ^= (static_cast<uint64_t>(operation.kind) << 8 | operation.type) *

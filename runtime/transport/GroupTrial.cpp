@@ -11,9 +11,10 @@ namespace mlc::runtime::transport {
 
 namespace {
 
-/// Ranks agree on which groups a round uses, not on the order among groups. A
-/// rank waits for a collective of a round only when it has started all of it:
-/// else each might wait for what the others have not started yet.
+/// Ranks agree on the groups of a round, but not on the order among groups. A
+/// rank waits for a collective of a round only after it has started the whole
+/// round; otherwise ranks might wait for collectives that others have not
+/// started.
 constexpr int64_t roundSize = 8;
 
 using Random = std::mt19937_64;
@@ -31,7 +32,7 @@ std::vector<int64_t> randomParts(Random &random, int64_t total, int count) {
   return parts;
 }
 
-/// Alike on all ranks of a group, as it depends on `random` alone.
+/// The same on all ranks of a group, since it depends on `random` alone.
 Request randomRequest(Random &random, int ranks, int64_t most) {
   Request request;
   request.collective = static_cast<Collective>(random() % 5);
@@ -48,7 +49,7 @@ Request randomRequest(Random &random, int ranks, int64_t most) {
   if (request.collective == Collective::AllToAll) {
     request.elements -= request.elements % ranks;
     for (int from = 0; from < ranks && uneven; ++from) {
-      // All rows and columns are at most the elements.
+      // Keeps the sums of rows and columns within the elements.
       const std::vector<int64_t> row =
           randomParts(random, request.elements / ranks, ranks);
       request.parts.insert(request.parts.end(), row.begin(), row.end());
@@ -83,7 +84,7 @@ private:
 
   Communicator &world;
   const GroupTrialOptions &options;
-  Random shared, own; // of all ranks, of this one
+  Random shared, own; // common to all ranks; this rank's own
   std::vector<std::unique_ptr<Communicator>> groups;
   std::vector<Random> randoms; // of each group's collectives
   std::vector<Open> open;
@@ -125,7 +126,7 @@ void Trial::start(size_t group, int64_t round) {
   open.push_back(std::move(one));
 }
 
-/// Any up to the round, whether it is the first of its group or not.
+/// Waits for a random one up to the round, not always the first of its group.
 Status Trial::endOne(int64_t round) {
   size_t which = own() % open.size();
   while (open[which].round > round)
@@ -154,13 +155,13 @@ Status Trial::run() {
     std::shuffle(order.begin(), order.end(), own);
     for (size_t group : order)
       start(group, round);
-    // Some of this round are left for the next one.
+    // Leave some of this round for the next one.
     const size_t kept = round + 1 < rounds ? own() % roundSize : 0;
     while (status.ok() && open.size() > kept)
       status = endOne(round);
   }
   for (Open &one : open)
-    one.data.release(); // the engine's until all have ended
+    one.data.release(); // the engine owns it until all ranks have ended
   return status;
 }
 

@@ -1,7 +1,7 @@
 //===- Inproc.cpp - Ranks that are threads of one process -----------------===//
 //
-// Rendezvous: a send is done when its receive has taken it. Everything is under
-// one lock, which is simple; this engine is for tests.
+// Rendezvous: a send completes when its receive has taken it. One lock guards
+// everything, for simplicity; this engine is for tests.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,7 +22,7 @@
 
 using namespace mlc::runtime::transport;
 
-/// What is under way; `done` is set under the hub's lock.
+/// A request under way; `done` is set under the hub's lock.
 struct mlc_request {
   char *data = nullptr;
   size_t bytes = 0;
@@ -40,7 +40,7 @@ struct InprocHub::Impl {
   std::vector<BoardCell> board;
   std::vector<bool> opened;
   int next = 0;
-  /// All that has been begun and not been found done.
+  /// All requests that test() has not yet found done.
   std::map<mlc_request *, std::unique_ptr<mlc_request>> requests;
   mlc_request *begin(void *data, size_t bytes) {
     auto result = std::make_unique<mlc_request>();
@@ -50,19 +50,21 @@ struct InprocHub::Impl {
     requests.emplace(request, std::move(result));
     return request;
   }
-  /// Without a partner yet, from one rank to another; one of both is empty.
+  /// Transfers from one rank to another without a partner yet; one of the two
+  /// is empty.
   struct Line {
     std::deque<mlc_request *> sends, receives;
   };
   std::map<std::pair<int, int>, Line> lines;
-  /// The engine's own collectives under way, in order: who has come, with what.
+  /// The engine's own collectives under way, in order: the ranks that have
+  /// arrived, with their data.
   struct Own {
     std::vector<mlc_request *> of;
     std::vector<std::vector<size_t>> parts, receives;
     int come = 0;
   };
   std::map<uint64_t, Own> owns;
-  /// Groups that are being made, in order: the colors, and a hub for each.
+  /// Groups being made, in order: the colors, and a hub for each.
   struct Split {
     std::map<int, int> colors; // by rank
     std::map<int, std::shared_ptr<Impl>> hubs;
@@ -152,7 +154,7 @@ mlc_status begin(mlc_comm *comm, int peer, bool isSend, void *data,
   if (peer < 0 || peer >= hub.ranks || peer == comm->rank)
     return comm->failed(MLC_USAGE, "a transfer with a rank that is none");
   std::lock_guard<std::mutex> lock(hub.mutex);
-  // Memory of what was under way may be gone by now.
+  // The memory of requests may be gone by now.
   if (hub.aborted)
     return comm->failed(MLC_DEVICE, aborted);
   *request = hub.begin(data, bytes);
@@ -210,7 +212,7 @@ mlc_status test(mlc_comm *comm, mlc_request *request, int64_t nanoseconds,
   *done = request->done;
   if (!request->done && !hub.aborted)
     return MLC_OK;
-  // Others may still meet it: it goes with the hub.
+  // Others may still match it; the hub frees it.
   if (!request->done)
     return comm->failed(MLC_DEVICE, aborted);
   const bool wrong = request->wrongLength;
@@ -243,7 +245,7 @@ void InprocHub::Impl::meet(Line &line) {
   }
 }
 
-/// Each rank's new elements, made of what all had. The lock is held.
+/// Computes a rank's new elements from those of all. The lock is held.
 static std::vector<char> resultOf(const InprocHub::Impl::Own &all, int rank,
                                   const mlc_operation &operation) {
   const size_t size = operation.element_size;
@@ -286,7 +288,7 @@ void InprocHub::Impl::carryOut(Own &all, const mlc_operation &operation) {
     results.push_back(resultOf(all, rank, operation));
   for (int rank = 0; rank < ranks; ++rank) {
     size_t at = 0, bytes = all.of[rank]->bytes;
-    if (operation.kind == MLC_REDUCE_SCATTER) { // its part alone
+    if (operation.kind == MLC_REDUCE_SCATTER) { // only its part
       at = all.parts[rank][rank] * size;
       bytes = all.parts[rank][rank + 1] * size - at;
     }

@@ -29,7 +29,7 @@ using Clock = std::chrono::steady_clock;
 const int passedOn[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
 bool ends(int signal) { return signal != SIGUSR1 && signal != SIGUSR2; }
 
-/// One end of a rank's output.
+/// A pipe of a rank's output.
 struct Stream {
   int from = -1, to = -1;
   std::string line;
@@ -110,7 +110,7 @@ int codeOf(int status) {
 } // namespace
 
 Launcher::~Launcher() {
-  // Not after run() has gone well: there is nobody then.
+  // After a successful run() no process is left.
   kill(SIGKILL);
   for (Process &process : processes) {
     if (process.pid > 0)
@@ -150,7 +150,7 @@ Status Launcher::prepare() {
   return Status::success();
 }
 
-/// In the new process. An error's number goes to `report`.
+/// Runs in the new process. Writes errno to `report` on an error.
 void Launcher::become(int rank, int report) {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -212,7 +212,7 @@ Status Launcher::start(int rank) {
     return lack(who + " cannot be started", code);
   }
   process.pid = pid;
-  setpgid(pid, pid); // in either process, so that it is done in both
+  setpgid(pid, pid); // both processes call it, to avoid a race
   ssize_t size = 0;
   while ((size = read(report[0], &code, sizeof(code))) < 0 && errno == EINTR)
     ;
@@ -244,7 +244,7 @@ void Launcher::endAll() {
   ending = true;
   killTime = Clock::now() + std::chrono::seconds(options.graceSeconds);
   kill(SIGTERM);
-  kill(SIGCONT); // one that is stopped takes it now
+  kill(SIGCONT); // so that a stopped process receives the signal
 }
 
 void Launcher::takeSignals() {
@@ -271,12 +271,13 @@ void Launcher::reap() {
         waitid(P_PID, process.pid, &info, WEXITED | WNOHANG | WNOWAIT) ||
         info.si_pid != process.pid)
       continue;
-    // What it has left running; its number is its own until it is waited for.
+    // End the children that it left; the process id is not reused until
+    // waitpid.
     ::kill(-process.pid, SIGKILL);
     int status = 0;
     waitpid(process.pid, &status, 0);
     process.pid = -1;
-    // Of those that have ended since, one that was killed is no one's victim.
+    // If several have ended, a killed one is the likely cause.
     bool isFirst =
         failedRank < 0 || (WIFSIGNALED(status) && !WIFSIGNALED(failedStatus));
     if (status && isFirst && !ending) {
@@ -292,12 +293,12 @@ static void writeAll(int fd, const std::string &text) {
   for (size_t at = 0; at < text.size();) {
     ssize_t n = write(fd, text.data() + at, text.size() - at);
     if (n < 0 && errno != EINTR)
-      return; // nobody reads
+      return; // no reader
     at += n > 0 ? n : 0;
   }
 }
 
-/// What has come, in whole lines; a line's length is bounded.
+/// Forwards received output in whole lines of bounded length.
 void Launcher::forward(int rank, Stream &stream) {
   const int to =
       &stream == &processes[rank].output ? STDOUT_FILENO : STDERR_FILENO;
@@ -331,13 +332,13 @@ void Launcher::forward(int rank, Stream &stream) {
   writeAll(to, text);
 }
 
-/// Of those that have something, or of all.
+/// Forwards the output of all processes; `all` includes incomplete lines.
 void Launcher::forwardAll(bool all) {
   for (size_t rank = 0; rank < processes.size(); ++rank)
     for (Stream *stream : {&processes[rank].output, &processes[rank].errors})
       if (stream->from >= 0) {
         forward(static_cast<int>(rank), *stream);
-        if (all && stream->from >= 0) { // held by who left its group
+        if (all && stream->from >= 0) { // held by one that left its group
           std::string rest = std::move(stream->line);
           if (!rest.empty())
             writeAll(stream == &processes[rank].output ? STDOUT_FILENO

@@ -15,17 +15,17 @@ struct LaunchOptions {
   std::vector<std::string> command; // the program, found by PATH, and arguments
   /// Each line of their output begins with "[rank] ".
   bool prefix = false;
-  /// From SIGTERM to SIGKILL, for those that are to end.
+  /// Seconds from SIGTERM to SIGKILL.
   int graceSeconds = 5;
 };
 
 /// Starts the processes on this machine with RANK, WORLD_SIZE, LOCAL_RANK,
 /// LOCAL_WORLD_SIZE, MLC_LAUNCH, MASTER_ADDR and MASTER_PORT (the latter two as
 /// they are, if set; else 127.0.0.1 and a free port) and without torchrun's
-/// TORCHELASTIC_*, each in a process group of its own
-/// and without standard input. Passes signals on to all. When one fails the
-/// others are ended, with all that they have started, and the error names the
-/// rank; `exitCode` is that rank's (128 + the signal if one ended it).
+/// TORCHELASTIC_*. Each has its own process group and no standard input.
+/// Signals are passed on to all. When one fails, the others and their children
+/// are ended. The error names the rank, and `exitCode` is its exit code (128 +
+/// the signal if one ended it).
 Status launch(const LaunchOptions &options, int &exitCode);
 
 } // namespace mlc::runtime::transport

@@ -1,4 +1,4 @@
-//===- Meeting.cpp - Ranks find each other at MASTER_ADDR -----------------===//
+//===- Meeting.cpp - Rendezvous at MASTER_ADDR ----------------------------===//
 
 #include "runtime/transport/Meeting.h"
 
@@ -22,7 +22,7 @@ static const char *variable(const char *name) {
   return text ? text : "";
 }
 
-/// Where ranks meet; torchrun's agent listens at MASTER_PORT itself.
+/// The port where ranks meet; torchrun's agent itself listens at MASTER_PORT.
 static std::string meetingPort() {
   const std::string port = variable("MASTER_PORT");
   return std::string(variable("TORCHELASTIC_USE_AGENT_STORE")) == "True"
@@ -30,8 +30,8 @@ static std::string meetingPort() {
              : port;
 }
 
-/// A launcher that has started fewer processes on the one machine where all
-/// are: nobody else will come.
+/// An error if the launcher started fewer processes on the only machine, so
+/// that the missing ranks will never come.
 static std::string checkLaunched(const std::string &address, int size) {
   const long here = std::strtol(variable("LOCAL_WORLD_SIZE"), nullptr, 10);
   if (here < 1 || here >= size ||
@@ -89,12 +89,12 @@ std::string Meeting::join(int ownRank, int ownSize,
 }
 
 //===----------------------------------------------------------------------===//
-// Who does not come
+// Missing ranks
 //===----------------------------------------------------------------------===//
 //
-// The store notes whose connection has ended. The first rank that gives up
-// notes why, so that all name the same rank, and rank 0, whose end would be one
-// more reason, stays until the others have read it.
+// The store notes ranks whose connection has ended. The first rank that gives
+// up notes the reason, so that all name the same rank. Rank 0, whose end would
+// itself be a reason, stays until the others have read it.
 
 static constexpr const char *whyOver = "over";
 static constexpr auto lastWords = std::chrono::seconds(2);
@@ -104,7 +104,8 @@ Meeting::~Meeting() {
     server->waitForOthers(lastWords);
 }
 
-/// Tells all, unless somebody has; what has been told.
+/// Publishes the reason unless another rank has published one; returns the
+/// published reason.
 std::string Meeting::giveUp(const std::string &why) {
   hasGivenUp = true;
   std::string told;
@@ -148,7 +149,7 @@ std::string Meeting::collect(const std::string &prefix,
     return prefix + "/" + std::to_string(ranks[i]);
   };
   for (size_t i = 0; i < ranks.size(); ++i) {
-    // Behind the deadline those that have not come are counted.
+    // After the deadline, collect all missing ranks.
     std::string missing = "rank " + std::to_string(ranks[i]);
     std::string ignored;
     if (Clock::now() >= deadline)
@@ -195,7 +196,7 @@ SharedBoard::~SharedBoard() {
     ::close(fd);
 }
 
-/// The lock of a rank's place, which ends with its process however that ends.
+/// The lock of a rank's place, which is released however its process ends.
 static struct flock lockOf(int rank) {
   struct flock lock{};
   lock.l_type = F_WRLCK;
@@ -221,7 +222,7 @@ bool SharedBoard::look(int other, mlc_notice &notice) const {
   const bool isWhole = read();
   if ((isWhole && hasSaid()) || !hasEnded(other))
     return isWhole;
-  // It may have said so just before.
+  // It may have published that just before it ended.
   if (!read())
     notice = {};
   if (!hasSaid())
@@ -229,7 +230,7 @@ bool SharedBoard::look(int other, mlc_notice &notice) const {
   return true;
 }
 
-/// This machine, and its shared memory.
+/// Identifies this machine and its shared memory.
 static std::string machine(int fd) {
   std::string id;
   std::ifstream("/proc/sys/kernel/random/boot_id") >> id;
@@ -260,7 +261,7 @@ std::string SharedBoard::open(Meeting &meeting, const std::string &prefix,
   };
   if (fd < 0)
     return lack(errno);
-  // Not ftruncate: memory that is not there would end the process at a write.
+  // Not ftruncate: writing to unbacked memory would end the process.
   int problem = posix_fallocate(fd, 0, static_cast<off_t>(bytes));
   memory =
       problem ? MAP_FAILED
@@ -283,7 +284,7 @@ std::string SharedBoard::open(Meeting &meeting, const std::string &prefix,
     cells.push_back(machines[i].substr(1) == here ? &at[i] : nullptr);
     isLocked.push_back(machines[i][0] == '+');
   }
-  // All have it open.
+  // All ranks have it open.
   shm_unlink(name.c_str());
   return error;
 }

@@ -1,8 +1,8 @@
-//===- Meeting.h - Ranks find each other at MASTER_ADDR ---------*- C++ -*-===//
+//===- Meeting.h - Rendezvous at MASTER_ADDR --------------------*- C++ -*-===//
 //
-// What engines without a launcher of their own (Gloo, NCCL) share: the table of
-// notes that rank 0 holds (Store.h), the comparison of what ranks have been
-// told, and boards of those of one machine (Board.h).
+// Rendezvous of engines without their own launcher (Gloo, NCCL): the table of
+// notes that rank 0 holds (Store.h), checks that ranks agree, and the boards of
+// each machine (Board.h).
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,35 +23,33 @@ public:
   using Clock = std::chrono::steady_clock;
 
   /// Joins the others at MASTER_ADDR and MASTER_PORT, where rank 0 listens
-  /// until it ends. What is wrong, with the remedy, or nothing.
+  /// until it ends. Returns the error with the remedy, or nothing.
   std::string join(int rank, int size, Clock::time_point deadline);
 
   ~Meeting();
 
   StoreClient &notes() { return store; }
 
-  /// Waits for a note. Why there is none, or nothing; `whose` are those that
-  /// leave it, as "rank 2". At once an error where a rank has ended, or has
-  /// given up: all say the same.
+  /// Waits for a note. Returns why there is none, or nothing. `whose` names its
+  /// writers, as "rank 2". Fails at once if a rank has ended or given up, with
+  /// the same error on all ranks.
   std::string wait(const std::string &name, std::string &value,
                    const std::string &whose, Clock::time_point deadline);
-  /// Who has ended or given up, as it is told; empty where all run, as far as
-  /// is known.
+  /// The message about ranks that have ended or given up; empty if all are
+  /// believed to run.
   std::string whoEnded();
 
-  /// Waits for a note under `prefix` of each of `ranks`, which are numbers
-  /// among all; the values are in their order. An error as of wait(), of all
-  /// that have not come.
+  /// Waits for the note under `prefix` of each of `ranks`, numbered among all;
+  /// `values` is in their order. Errors as in wait(), for all missing ranks.
   std::string collect(const std::string &prefix, const std::vector<int> &ranks,
                       std::vector<std::string> &values,
                       Clock::time_point deadline);
-  /// Leaves this rank's note under `prefix` too, at first.
+  /// The same after leaving this rank's note under `prefix`.
   std::string exchange(const std::string &prefix, const std::vector<int> &ranks,
                        const std::string &value,
                        std::vector<std::string> &values,
                        Clock::time_point deadline);
-  /// Those of `ranks` that leave the same color, this one's. See mlc_engine.h,
-  /// split().
+  /// Finds the ranks of this one's color. See mlc_engine.h, split().
   std::string split(const std::string &prefix, const std::vector<int> &ranks,
                     int color, std::vector<int> &members,
                     Clock::time_point deadline);
@@ -73,7 +71,7 @@ public:
   SharedBoard &operator=(const SharedBoard &) = delete;
   ~SharedBoard();
 
-  /// All of `ranks` call it, of which this one is the `own`-th.
+  /// All of `ranks` call it; this one is the `own`-th.
   std::string open(Meeting &meeting, const std::string &prefix,
                    const std::vector<int> &ranks, int own,
                    Meeting::Clock::time_point deadline);
@@ -81,7 +79,7 @@ public:
     if (!cells.empty())
       cells[own]->write(notice);
   }
-  /// False for ranks of other machines. One that has ended without a word has
+  /// False for ranks of other machines. A rank that ended without notice has
   /// died.
   bool look(int other, mlc_notice &notice) const;
 
@@ -92,14 +90,14 @@ private:
   size_t bytes = 0;
   void *memory = nullptr;
   std::vector<BoardCell *> cells;
-  /// Of each rank: whether it holds the lock of its place while it runs.
+  /// For each rank: whether it holds a lock while it runs.
   std::vector<bool> isLocked;
 };
 
-/// What a mlc_comm of such an engine begins with: a rank of all, or of a group.
+/// The begin of such an engine's mlc_comm: a rank of all, or of a group.
 struct MetEnd : EngineEnd {
   std::shared_ptr<Meeting> meeting;
-  /// Before its ranks' notes; another one for each group.
+  /// The prefix of its ranks' notes; each group has another one.
   std::string prefix = "all";
   std::vector<int> ranks; // among all
   uint64_t splits = 0;
@@ -107,13 +105,13 @@ struct MetEnd : EngineEnd {
 
   /// What is wrong, with the remedy, or nothing.
   std::string join(const mlc_world &world, Meeting::Clock::time_point deadline);
-  /// An error of an engine that connects the ranks, or the reason that is known
-  /// a moment later: who has died.
+  /// An engine's connection error, or its cause if known a moment later: which
+  /// rank died.
   std::string explain(const std::string &error);
-  /// Ends with an error that is told: it has not died.
+  /// Marks that this rank ends with a reported error and has not died.
   void leave();
-  /// Makes `group` the one of this rank's color; its size stays 0 if that is
-  /// -1. See mlc_engine.h.
+  /// Makes `group` the one of this rank's color; its size stays 0 for color -1.
+  /// See mlc_engine.h.
   std::string split(int color, Meeting::Clock::time_point deadline,
                     int *members, MetEnd &group);
 };

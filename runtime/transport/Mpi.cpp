@@ -1,7 +1,7 @@
 //===- Mpi.cpp - The engine MPI, a plugin ---------------------------------===//
 //
-// Built where an MPI is installed, against that one. Ranks publish in a window
-// of memory that those of one machine share.
+// Built against the installed MPI, if any. Ranks publish in a window of memory
+// that those of one machine share.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,11 +25,11 @@ using namespace mlc::runtime::transport;
 
 struct mlc_request {
   MPI_Request handle = MPI_REQUEST_NULL;
-  /// What MPI reads or writes instead of the caller's memory until it is done,
-  /// and where that goes then.
+  /// Temporary memory that MPI uses instead of the caller's, and the place to
+  /// copy it to at the end.
   std::vector<char> aside;
   char *to = nullptr;
-  /// Of the collective, which MPI reads until it is done.
+  /// Arguments of the collective, which MPI reads until it is done.
   std::vector<int> counts, places, receiveCounts, receivePlaces;
 };
 
@@ -37,7 +37,7 @@ struct mlc_comm : EngineEnd {
   MPI_Comm all = MPI_COMM_WORLD;
   MPI_Comm machine = MPI_COMM_NULL;
   MPI_Win window = MPI_WIN_NULL;
-  /// By rank; nullptr for those of other machines.
+  /// Indexed by rank; nullptr for ranks of other machines.
   std::vector<BoardCell *> board;
 };
 
@@ -50,7 +50,7 @@ mlc_status failed(mlc_comm *comm, int code, const char *what) {
   return comm->failed(MLC_DEVICE, std::string(what) + ": " + text);
 }
 
-/// The board of this machine; collective.
+/// Opens the board of this machine; all ranks call it.
 void openBoard(mlc_comm *comm) {
   comm->board.assign(comm->size, nullptr);
   MPI_Comm_split_type(comm->all, MPI_COMM_TYPE_SHARED, comm->rank,
@@ -99,7 +99,7 @@ mlc_status open(const mlc_world *world, mlc_comm **comm, char *text,
   auto *result = new mlc_comm;
   MPI_Comm_rank(MPI_COMM_WORLD, &result->rank);
   MPI_Comm_size(MPI_COMM_WORLD, &result->size);
-  // With too few the caller says so; all that follows is for all.
+  // If the size is wrong the caller fails; opening the board needs all ranks.
   if (world->size < 0 || world->size == result->size)
     openBoard(result);
   *comm = result;
@@ -150,7 +150,7 @@ bool tooLarge(mlc_comm *comm, size_t count) {
   return true;
 }
 
-/// Begins what `call` begins, for which it has a request to fill.
+/// Runs `call`, which begins an operation with the given request.
 template <typename Call>
 mlc_status start(mlc_comm *comm, const char *what,
                  std::unique_ptr<mlc_request> own, mlc_request **request,
@@ -236,8 +236,8 @@ std::vector<int> placesOf(const size_t *parts, int size) {
   return {begins.begin(), begins.begin() + size};
 }
 
-/// A rank's part of the reduction comes aside: it lies at the begin of what MPI
-/// writes, else where it is to be.
+/// A rank's part of the reduction goes to temporary memory, since MPI writes it
+/// to the begin of its buffer and not to the part's place.
 int reduceScatter(mlc_comm *comm, const mlc_operation &operation, char *data,
                   MPI_Datatype type, mlc_request *own) {
   const size_t size = operation.element_size;
@@ -265,7 +265,7 @@ int allGather(mlc_comm *comm, const mlc_operation &operation, char *data,
                                &own->handle);
 }
 
-/// What is sent lies aside.
+/// Sends from temporary memory.
 int allToAll(mlc_comm *comm, const mlc_operation &operation, char *data,
              MPI_Datatype type, mlc_request *own) {
   own->counts = countsOf(operation.parts, comm->size);
@@ -293,7 +293,7 @@ mlc_status collective(mlc_comm *comm, const mlc_operation *operation,
     return comm->failed(
         MLC_UNSUPPORTED,
         "MPI has no sum of this type; take another algorithm than own");
-  if (type == MPI_DATATYPE_NULL) // of one or two bytes
+  if (type == MPI_DATATYPE_NULL) // types of one or two bytes
     type = operation->element_size == 1 ? MPI_UINT8_T : MPI_UINT16_T;
   auto *at = static_cast<char *>(data);
   const int elements = static_cast<int>(operation->elements);
@@ -321,8 +321,8 @@ mlc_status collective(mlc_comm *comm, const mlc_operation *operation,
                });
 }
 
-/// MPI waits spinning; ranks may be more than cores, and compute meanwhile. So
-/// what does not come soon is looked for in between.
+/// MPI spins while it waits, but there may be more ranks than cores, and ranks
+/// compute meanwhile. So poll with pauses after a short spin.
 mlc_status test(mlc_comm *comm, mlc_request *request, int64_t nanoseconds,
                 int *done) {
   using Clock = std::chrono::steady_clock;

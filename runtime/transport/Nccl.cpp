@@ -1,14 +1,14 @@
 //===- Nccl.cpp - The engine NCCL, a plugin -------------------------------===//
 //
-// NCCL and CUDA are loaded at run time, so that this is always built. Ranks
-// find each other as those of Gloo do, and get NCCL's id there.
+// NCCL and CUDA are loaded at run time, so this is always built. Ranks meet as
+// those of Gloo do, and get NCCL's id there.
 //
-// With a GPU (mlc_world::device) there is a stream of its own on the primary
-// context; what is exchanged is in the GPU's memory, or in the host's and
-// copied. With -1 CUDA is not touched and the stream is null: NVIDIA's library
-// wants a GPU, the test's does not.
+// With a GPU (mlc_world::device) the engine has its own stream in the primary
+// context; data is in GPU memory, or in host memory and copied. With -1 it does
+// not use CUDA and the stream is null: NVIDIA's library needs a GPU, but the
+// test's does not.
 //
-// A group of calls is one step: transfers that are begun before the next test
+// The transfers begun before the next test are one step, a group of calls
 // (mlc_engine.h, stepwise).
 //
 //===----------------------------------------------------------------------===//
@@ -73,7 +73,7 @@ void flush(mlc_comm *comm) {
   comm->pending = {};
 }
 
-/// Ranks of one machine with one GPU may wait for each other forever.
+/// Refuses ranks that share a GPU, since they may deadlock.
 std::string refuseSharedGpu(mlc_comm &comm, cuda::CUdevice gpu,
                             Clock::time_point deadline) {
   char bus[32] = "";
@@ -97,7 +97,7 @@ std::string refuseSharedGpu(mlc_comm &comm, cuda::CUdevice gpu,
   return error;
 }
 
-/// The GPU's context, and a stream.
+/// Opens the GPU's context and a stream.
 std::string openGpu(mlc_comm &comm, Clock::time_point deadline) {
   const cuda::Driver &cuda = driver();
   cuda::CUdevice gpu = 0;
@@ -115,11 +115,11 @@ std::string openGpu(mlc_comm &comm, Clock::time_point deadline) {
         "no stream on the GPU");
   if (!status.ok())
     return status.message;
-  // Groups have the GPUs of all.
+  // Groups use the GPUs already checked for all ranks.
   return comm.prefix == "all" ? refuseSharedGpu(comm, gpu, deadline) : "";
 }
 
-/// NCCL's communicator for the ranks that have met, and the thread.
+/// Makes NCCL's communicator for the ranks that have met, and the threads.
 std::string connect(mlc_comm &comm, int device, Clock::time_point deadline) {
   comm.device = device;
   if (device >= 0)
@@ -210,8 +210,8 @@ mlc_status split(mlc_comm *comm, int color, int64_t timeout, int *members,
   return error.empty() ? MLC_OK : comm->failed(MLC_RESOURCES, error);
 }
 
-/// NCCL's kernels end at this, whatever they wait for. It may wait for the GPU
-/// itself, where other communicators wait too, so that nobody waits for it.
+/// Makes NCCL's kernels end, whatever they wait for. The call may itself wait
+/// for the GPU and for other communicators, so it is not waited for.
 void cancel(mlc_comm *comm) {
   if (comm->cancelled.exchange(true))
     return;
@@ -223,14 +223,14 @@ void cancel(mlc_comm *comm) {
   }).detach();
 }
 
-/// Connections end with the process; its launcher ends the others.
+/// Connections end with the process; the launcher ends the other ranks.
 void abort(mlc_comm *comm, int code) {
   if (!comm->cancelled)
     library().ncclCommAbort(comm->handle);
   _exit(code);
 }
 
-/// Memory on the GPU, for the request; null where there is none.
+/// Takes GPU memory for the request; null if memory is short.
 char *take(mlc_comm *comm, mlc_request *request, size_t bytes) {
   for (Block &block : comm->blocks)
     if (!block.isTaken && block.bytes >= bytes && block.bytes / 4 <= bytes) {
@@ -261,7 +261,7 @@ mlc_request *begin(Batch &batch) {
   return batch.requests.back();
 }
 
-/// The host's memory, to or from another rank.
+/// Transfers host memory to or from another rank.
 mlc_status transfer(mlc_comm *comm, bool isSend, int peer, void *data,
                     size_t bytes, mlc_request **request) {
   Batch &batch = comm->pending;
@@ -296,7 +296,7 @@ mlc_status receive(mlc_comm *comm, int peer, void *data, size_t bytes,
   return transfer(comm, false, peer, data, bytes, request);
 }
 
-/// Where in memory that holds all elements a rank gives or gets its part.
+/// The offset of this rank's part in memory that holds all elements.
 size_t ownPart(const mlc_comm *comm, const mlc_operation &operation,
                mlc_collective kind) {
   return operation.kind == kind
@@ -354,7 +354,7 @@ int stage(mlc_comm *comm, mlc_request *request) {
   int stage = MLC_STAGE_READY;
   if (request->ready) {
     (void)driver().cuCtxSetCurrent(comm->context);
-    // Other errors are told by whoever waits for the stream.
+    // The wait for the stream reports other errors.
     if (driver().cuEventQuery(request->ready) == cuda::CUDA_ERROR_NOT_READY)
       stage = 0;
   }

@@ -1,9 +1,9 @@
 //===- Nccl.h - The functions of NCCL ---------------------------*- C++ -*-===//
 //
-// What the engine uses of NCCL's interface (nccl.h of 2.8 and later), declared
-// here so that it is built without NCCL and CUDA; the functions are taken from
-// libnccl.so.2 at run time. test/transport/nccl compares these declarations
-// with an nccl.h where one is installed.
+// The part of NCCL's interface (nccl.h of 2.8 and later) that the engine uses,
+// declared here so that it builds without NCCL and CUDA. The functions are
+// loaded from libnccl.so.2 at run time. test/transport/nccl compares these
+// declarations with an nccl.h where one is installed.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,7 +18,7 @@
 
 namespace mlc::runtime::nccl {
 
-// The types and values are NCCL's, and so are the names.
+// Types, values and names are NCCL's.
 enum ncclResult_t : unsigned {
   ncclSuccess = 0,
   ncclUnhandledCudaError = 1,
@@ -101,7 +101,7 @@ struct Library {
   MLC_NCCL_FUNCTIONS(MLC_NCCL_MEMBER)
 #undef MLC_NCCL_MEMBER
 
-  /// What is wrong, with the remedy, or nothing.
+  /// Returns the error with the remedy, or nothing.
   std::string load();
 };
 

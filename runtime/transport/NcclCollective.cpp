@@ -50,9 +50,9 @@ ncclRedOp_t operatorOf(mlc_reduction reduction) {
   }
 }
 
-/// NCCL's reduce-scatter and all-gather want parts of one size; others are a
-/// group of a reduction to, or a broadcast from, each rank. An all-to-all is a
-/// group of sends and receives, to itself too.
+/// NCCL's reduce-scatter and all-gather need parts of equal size. Unequal parts
+/// become a group of reductions to, or broadcasts from, each rank. An
+/// all-to-all is a group of sends and receives, including those to itself.
 struct Calls {
   mlc_comm *comm;
   const mlc_operation &operation;
@@ -94,7 +94,7 @@ void Calls::reduceScatter() {
     });
   for (int part = 0; part < comm->size; ++part)
     if (operation.parts[part])
-      // Only the part's own rank gets something.
+      // Only the part's own rank receives.
       call([comm = comm, at = from + begins[part] * size(), to = to,
             count = operation.parts[part], type = type, op, part] {
         return library().ncclReduce(at, to, count, type, op, part, comm->handle,
@@ -130,7 +130,7 @@ void Calls::allToAll() {
   const std::vector<size_t> sends = beginsOf(operation.parts, comm->size);
   const std::vector<size_t> receives = beginsOf(operation.receives, comm->size);
   const char *given = from;
-  // In place: what is sent must not be overwritten.
+  // In place: data must not be overwritten before it is sent.
   if (const size_t bytes = sends.back() * size(); from == to && bytes) {
     char *copy = aside(bytes);
     batch.before.push_back({Copy::OnDevice, copy, from, bytes});
@@ -179,7 +179,7 @@ bool makeCalls(mlc_comm *comm, const mlc_operation &operation, const char *from,
   if (!typeOf(operation.type, type)) {
     if (transport::reduces(operation.kind))
       return false;
-    // Of one or two bytes, which are moved alone.
+    // Types of one or two bytes are only moved.
     type = operation.element_size == 1 ? ncclUint8 : ncclFloat16;
   }
   batch.grouped = false;

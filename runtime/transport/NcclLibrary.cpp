@@ -8,7 +8,7 @@ namespace mlc::runtime::nccl {
 
 std::string Library::load() {
   static const char *const file = "libnccl.so.2";
-  // Never closed: it leaves threads behind.
+  // Never closed, since it leaves threads behind.
   void *handle = dlopen(file, RTLD_NOW | RTLD_LOCAL);
   if (!handle) {
     const char *text = dlerror();

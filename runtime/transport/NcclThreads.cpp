@@ -1,8 +1,8 @@
-//===- NcclThreads.cpp - Who calls NCCL, and waits for its stream ---------===//
+//===- NcclThreads.cpp - Threads that call NCCL and wait ------------------===//
 //
-// NCCL's calls return when they are enqueued, but may wait for other ranks
-// before, the first ones always: a thread makes them, in order. Another waits
-// until the stream has done them.
+// NCCL's calls return once they are enqueued, but may wait for other ranks
+// before that, and the first ones always do. So one thread makes the calls in
+// order, and another waits for the stream.
 //
 //===----------------------------------------------------------------------===//
 
@@ -48,7 +48,7 @@ Status copyAll(const mlc_comm &comm, const std::vector<Copy> &copies) {
   return Status::success();
 }
 
-/// Before the calls: what the stream waits for, and copies.
+/// Enqueues the waits and copies that precede the calls.
 Status prepare(const mlc_comm &comm, const Batch &batch) {
   const cuda::Driver &cuda = driver();
   Status status;
@@ -63,7 +63,7 @@ Status prepare(const mlc_comm &comm, const Batch &batch) {
   return status.ok() ? copyAll(comm, batch.before) : status;
 }
 
-/// What is wrong, or nothing.
+/// Makes the calls. Returns an error, or nothing.
 std::string call(const mlc_comm &comm, const Batch &batch) {
   if (Status status = prepare(comm, batch); !status.ok())
     return status.message;
@@ -85,7 +85,7 @@ std::string call(const mlc_comm &comm, const Batch &batch) {
   return status.message;
 }
 
-/// Until the stream has done it.
+/// Waits until the stream has done the batch.
 std::string finish(const mlc_comm &comm, const Batch &batch) {
   const cuda::Driver &cuda = driver();
   auto wait = [&] {
@@ -106,7 +106,7 @@ std::string finish(const mlc_comm &comm, const Batch &batch) {
   return status.message;
 }
 
-/// With the lock.
+/// Requires the lock.
 void end(mlc_comm &comm, const Batch &batch, const std::string &failure) {
   for (mlc_request *request : batch.requests) {
     request->failure = failure;

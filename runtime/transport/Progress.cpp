@@ -1,10 +1,10 @@
-//===- Progress.cpp - Collectives that go on beside the caller ------------===//
+//===- Progress.cpp - Collectives that overlap the caller -----------------===//
 
 #include "runtime/transport/Progress.h"
 
 namespace mlc::runtime::transport {
 
-/// How long to wait for one of several groups before looking at the next.
+/// How long to wait for one of several groups before polling the next.
 static constexpr int64_t patience = 50'000; // ns
 
 namespace {
@@ -176,7 +176,7 @@ Status Progress::waitForAll() {
   return failure;
 }
 
-/// With the lock. Nothing of the callers' is looked at any more.
+/// Requires the lock. Callers' memory is no longer touched.
 void Progress::fail(Status status) {
   for (Queue &queue : queues) {
     if (!queue.tasks.empty() && queue.tasks.front().begun)
@@ -187,7 +187,7 @@ void Progress::fail(Status status) {
   failure = std::move(status);
 }
 
-/// The first of a queue that has been begun, or may be.
+/// Whether the first task of a queue has begun, or may begin.
 bool Progress::canGoOn(const Queue &queue) const {
   if (queue.tasks.empty())
     return false;
@@ -197,7 +197,7 @@ bool Progress::canGoOn(const Queue &queue) const {
           (order == Order::OfEachGroup || task.ticket == *unlaunched.begin()));
 }
 
-/// Of the next queue in turn that can go on; the oldest task always can.
+/// Advances the next queue in turn that can go on; the oldest task always can.
 void Progress::advanceOne(std::unique_lock<std::mutex> &lock) {
   do
     whose = (whose + 1) % queues.size();
@@ -232,7 +232,7 @@ void Progress::advanceOne(std::unique_lock<std::mutex> &lock) {
     done.notify_all();
 }
 
-/// With the lock, where something is open.
+/// Requires the lock and an open task or call.
 void Progress::turn(std::unique_lock<std::mutex> &lock) {
   if (calls.empty() || *open.begin() != calls.front().ticket)
     return advanceOne(lock);

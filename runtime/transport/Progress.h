@@ -1,11 +1,11 @@
-//===- Progress.h - Collectives that go on beside the caller ----*- C++ -*-===//
+//===- Progress.h - Collectives that overlap the caller ---------*- C++ -*-===//
 //
-// One thread for all communicators of a process: the groups of an engine may be
-// used by one thread only, and each rank starts collectives of different groups
-// in an order of its own. Each group has a queue. The first of every queue is
-// under way, and the thread advances them in turn, so that a group whose other
-// ranks are late holds no other group up. So no order among groups can come to
-// a deadlock, as long as each group has the same order on all its ranks.
+// One thread for all communicators of a process, since only one thread may use
+// the groups of an engine, and ranks start collectives of different groups in
+// different orders. Each group has a queue. The first task of every queue is
+// under way, and the thread advances them in turn, so that a group with late
+// ranks does not block the others. Hence no order among groups deadlocks, as
+// long as each group has the same order on all its ranks.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,11 +25,11 @@ namespace mlc::runtime::transport {
 
 class Progress {
 public:
-  /// Of a collective that has been started.
+  /// Identifies a started collective.
   using Ticket = uint64_t;
 
-  /// A collective, or several of a group one after another. The thread begins
-  /// it, and advances it until it is done or has failed.
+  /// One collective of a group, or several in sequence. The thread begins it
+  /// and advances it until it is done or has failed.
   class Work {
   public:
     virtual ~Work() = default;
@@ -37,62 +37,60 @@ public:
     /// As Communicator::advance.
     virtual Status advance(Communicator &group, int64_t nanoseconds,
                            bool &done);
-    /// Whether the engine has got all of it.
+    /// Whether the engine has all of it.
     virtual bool isLaunched(const Communicator &group) const {
       return group.isLaunched();
     }
   };
 
   enum class Order : uint8_t {
-    /// Each rank may start those of different groups in an order of its own.
+    /// The order among groups may differ between ranks.
     OfEachGroup,
-    /// All ranks start all in one order, in which the engine gets them: one
-    /// begins when all before are launched, for an engine (stepwise) of which
-    /// orders that differ might wait for each other on a GPU.
+    /// All ranks start all collectives in one order and launch them in it: for
+    /// stepwise engines, where different orders could deadlock on a GPU.
     OfAll
   };
 
   explicit Progress(Order order = Order::OfEachGroup);
-  /// Waits for what has been started, unless a collective has failed.
+  /// Waits for all started collectives, unless one has failed.
   ~Progress();
   Progress(const Progress &) = delete;
   Progress &operator=(const Progress &) = delete;
 
-  /// Behind what has been started on `group`, which nobody else uses until all
-  /// of that is done. `data` is the collective's until wait() or isDone(). Any
-  /// thread may call these functions.
+  /// Starts a collective after those already started on `group`, which must not
+  /// be used otherwise until all are done. The collective owns `data` until
+  /// wait() or isDone(). Any thread may call these functions.
   Ticket start(Communicator &group, const Request &request, mlc_dtype type,
                void *data);
   /// A program of the caller's own, see Communicator::run.
   Ticket start(Communicator &group, const std::string &name, Program program,
                mlc_dtype type, void *data);
-  /// `work` is the thread's until wait() or isDone().
+  /// The thread owns `work` until wait() or isDone().
   Ticket start(Communicator &group, Work &work);
 
-  /// Waits until it is done. What is not when one has failed, or is started
-  /// afterwards, has that one's error: end all ranks by abort().
+  /// Waits until it is done. After one fails, all unfinished and later ones
+  /// return its error: end all ranks with abort().
   Status wait(Ticket ticket);
-  /// ... or until the engine has got all of it.
+  /// Waits until the engine has all of it, or it is done.
   Status waitUntilLaunched(Ticket ticket);
   bool isDone(Ticket ticket);
   /// Waits until one of `tickets` is done, the `which`-th.
   Status waitForOne(const std::vector<Ticket> &tickets, size_t &which);
-  /// Waits for all that has been started.
+  /// Waits for all started collectives.
   Status waitForAll();
   bool hasFailed();
 
-  /// Carries `work` out on the thread, behind all that has been started on any
-  /// group and before what is started from now on; waits for it. Its error is
-  /// that of a collective.
+  /// Runs `work` on the thread, after everything started on any group and
+  /// before anything started later, and waits for it. Its error counts as a
+  /// collective's.
   Status call(const std::function<Status()> &work);
 
-  /// As the destructor; the thread carries out `last` at its end, even after a
-  /// failure. Nothing is started from then on.
+  /// As the destructor, but the thread runs `last` at its end, even after a
+  /// failure. Nothing may be started afterwards.
   void end(const std::function<void()> &last);
-  /// After an error that has been told: Communicator::abort, with nothing under
-  /// way any more.
+  /// After a reported error: stops all work, then calls Communicator::abort.
   void abort(Communicator &communicator, int code);
-  /// What is under way is not advanced any more, as if one had failed.
+  /// Stops advancing all work, as if a collective had failed.
   void giveUp();
 
 private:
@@ -126,13 +124,13 @@ private:
   std::function<void()> last;
   Status failure;
   Ticket next = 1;
-  /// Elements stay where they are, so that the thread uses one without the
-  /// lock; only it takes tasks away.
+  /// Elements do not move, so the thread uses one without the lock; only it
+  /// removes tasks.
   std::deque<Queue> queues;
   std::deque<Call> calls;
-  std::set<Ticket> open;       // those that are not done, calls among them
-  std::set<Ticket> unlaunched; // of these, those that the engine has not got
-  // Of the thread: whose turn it was, and whether something had come there.
+  std::set<Ticket> open;       // not done, including calls
+  std::set<Ticket> unlaunched; // of these, not launched
+  // Used by the thread: whose turn it was, and whether that made progress.
   size_t whose = 0;
   bool moved = true;
   std::thread thread;

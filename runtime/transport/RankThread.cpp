@@ -20,23 +20,23 @@ namespace {
 
 class RankThread;
 
-/// A prepared collective: its messages, one after another.
+/// A prepared collective: runs its messages in sequence.
 struct CollectiveJob : Ranks::Prepared, Progress::Work {
   RankThread *owner = nullptr;
   mlc_dtype type = MLC_F32;
   size_t width = 0;
   std::vector<Exchange> exchanges;
-  /// For those that work on memory of their own, one after another.
+  /// Memory of exchanges with separate work memory, which run in sequence.
   std::unique_ptr<char[]> work;
   Communicator *group = nullptr;
   const void *const *inputs = nullptr;
   void *const *outputs = nullptr;
-  /// On memory of the GPU, with these events.
+  /// Works on GPU memory, with these events.
   bool isOnGpu = false;
   void *ready = nullptr, *done = nullptr;
-  /// While it is under way; 0: it is not.
+  /// The ticket while it is under way, else 0.
   Progress::Ticket ticket = 0;
-  /// Which message is under way.
+  /// The index of the current message.
   size_t at = 0;
 
   Status begin(Communicator &communicator) override;
@@ -79,7 +79,7 @@ public:
   Status finish() override;
   Status call(const std::function<Status(Communicator &)> &work);
 
-  /// On the thread, when something is over.
+  /// Called on the thread when a collective is over.
   void countSent();
 
 private:
@@ -91,10 +91,10 @@ private:
   int rankHere = 0, rankCount = 1;
   std::atomic<uint64_t> sent{0};
   bool hasEnded = false;
-  // The thread's, which makes them; they do not move.
+  // The thread makes and uses these; they do not move.
   std::unique_ptr<Communicator> world;
-  /// But all ranks: by the distance of an axis's ranks, how many they are, and
-  /// the number among the groups of the same ranks.
+  /// Groups, except of all ranks. Key: stride of the axis's ranks, their count,
+  /// and the index among the groups of the same ranks.
   std::map<std::tuple<int, int, unsigned>, std::unique_ptr<Communicator>>
       groups;
   mutable Progress progress;
@@ -120,7 +120,7 @@ Status CollectiveJob::beginMessage(Communicator &communicator) {
   char *to = all + exchange.inputTo * width;
   if (to != inputs[at] && exchange.inputElements)
     std::memcpy(to, inputs[at], exchange.inputElements * width);
-  // What nobody sends is zero.
+  // Elements that no rank sends are zero.
   if (exchange.isShift && exchange.outputElements)
     std::memset(all + exchange.outputFrom * width, 0,
                 exchange.outputElements * width);
@@ -188,7 +188,7 @@ Status RankThread::open() {
   });
 }
 
-/// In all groups.
+/// Sums over all groups.
 void RankThread::countSent() {
   uint64_t bytes = world->counters().sent_bytes;
   for (const auto &[which, group] : groups)
@@ -201,7 +201,7 @@ void RankThread::end(std::optional<int> abortCode) {
   progress.end([&] {
     if (world && abortCode)
       world->abort(*abortCode);
-    // Before what they were split from.
+    // Groups must end before their parent.
     groups.clear();
     world.reset();
   });
@@ -216,7 +216,7 @@ void RankThread::abort(int code) {
 Status RankThread::call(const std::function<Status(Communicator &)> &work) {
   return progress.call([&] {
     Status status = work(*world);
-    // One that ended all ranks has left no counters.
+    // After an abort there are no counters.
     if (status.ok())
       countSent();
     return status;
@@ -243,7 +243,8 @@ Status RankThread::findGroup(const std::vector<MeshAxis> &mesh,
     group = known->second.get();
     return Status::success();
   }
-  // Ranks with another number of groups are in none of these.
+  // The color includes the number of groups, so that ranks with another number
+  // do not join.
   const int first = rankHere - rankHere / distance % count * distance;
   const int color =
       first + rankCount * static_cast<int>(options.groups * mostGroups + which);
@@ -271,7 +272,7 @@ Status RankThread::prepare(const std::vector<MeshAxis> &mesh,
                            std::unique_ptr<Prepared> &prepared) {
   auto job = std::make_unique<CollectiveJob>();
   job->owner = this;
-  // Truth values are moved as bytes.
+  // Bools are moved as bytes.
   job->type =
       call.type == DType::Bool ? MLC_U8 : static_cast<mlc_dtype>(call.type);
   job->width = byteSize(call.type);

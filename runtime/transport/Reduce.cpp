@@ -24,7 +24,7 @@ struct Sum {
 struct Prod {
   template <typename T> static T of(T a, T b) { return a * b; }
 };
-/// Of floats too: what is no number comes out, -0 is less than +0.
+/// For floats, NaN wins and -0 is less than +0.
 struct Max {
   template <typename T> static T of(T a, T b) {
     if constexpr (std::is_floating_point_v<T>)
@@ -42,7 +42,7 @@ struct Min {
   }
 };
 
-/// Each holds bits as they are stored, and says what two are together.
+/// Each type loads stored bits and combines two elements.
 template <typename T> struct Integer {
   using Stored = T;
   template <typename Op> static T together(T a, T b) {
@@ -87,7 +87,7 @@ struct BFloat {
   }
 };
 
-/// Piecewise, because received bytes may lie at any address.
+/// Works in pieces, since received bytes may be unaligned.
 template <typename Op, typename Type>
 void combineAll(void *to, const void *from, int64_t elements) {
   using T = typename Type::Stored;

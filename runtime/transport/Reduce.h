@@ -12,15 +12,15 @@ namespace mlc::runtime::transport {
 /// Whether elements of this type can be added (all but bool).
 bool isSummable(mlc_dtype type);
 
-/// to[i] += from[i]. The same bits whichever side is which: integers wrap
-/// around, floats are rounded to their type after each addition (float16 and
-/// bfloat16 are added in float32), and a sum that is no number is the type's
-/// one quiet NaN. The ranges do not overlap and may be unaligned.
+/// to[i] += from[i]. Commutative to the bit: integers wrap around, floats are
+/// rounded to their type after each addition (float16 and bfloat16 are added in
+/// float32), and every NaN becomes the type's one quiet NaN. The ranges must
+/// not overlap but may be unaligned.
 void add(mlc_dtype type, void *to, const void *from, int64_t elements);
 
-/// The same for any reduction: products wrap around and are rounded as sums
-/// are; of max and min, what is no number wins, as the one quiet NaN, and +0 is
-/// more than -0.
+/// The same for any reduction. Products wrap around and are rounded as sums
+/// are. For max and min NaN wins, as the one quiet NaN, and +0 is larger than
+/// -0.
 void combine(mlc_reduction reduction, mlc_dtype type, void *to,
              const void *from, int64_t elements);
 

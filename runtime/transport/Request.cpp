@@ -1,4 +1,4 @@
-//===- Request.cpp - What is to be done, its parts and its bytes ----------===//
+//===- Request.cpp - A collective's parts and sizes -----------------------===//
 
 #include "runtime/Step.h"
 #include "runtime/transport/Schedule.h"
@@ -21,7 +21,8 @@ const AlgorithmRow algorithms[] = {
     {Algorithm::Own, "own"},
 };
 
-/// Of those that engines have, which come first; with `-`, as flags have them.
+/// The names of the engines' collectives, which come first, with `-` as in
+/// flags.
 const std::vector<std::string> &collectives() {
   static const std::vector<std::string> names = [] {
     std::vector<std::string> all;
@@ -89,7 +90,7 @@ Part partOf(int64_t elements, int parts, int part) {
   return {begin, begin + each + (part < more)};
 }
 
-/// `count` parts of which the first is `first`, at distances of `step`.
+/// Sizes of the parts from `first` on, at a stride of `step`.
 static std::vector<int64_t> partsAt(const Request &request, int first,
                                     int step) {
   std::vector<int64_t> parts;
@@ -171,7 +172,7 @@ Status checkRequest(const Request &request, int rank) {
   if (rank < 0 || rank >= ranks)
     return wrong("rank " + std::to_string(rank) + " of " +
                  std::to_string(ranks) + "; ranks count from 0");
-  // Every count of elements below is at most this times 2 N^2.
+  // Counts of elements below are at most 2 N^2 times this.
   if (request.elements < 0 || request.elements > INT64_MAX / 2 / ranks / ranks)
     return wrong("a collective of " + std::to_string(request.elements) +
                  " elements; take fewer");

@@ -15,7 +15,7 @@ namespace {
 volatile std::sig_atomic_t interrupted = 0;
 void noteInterrupt(int) { interrupted = 1; }
 
-/// On the watchdog's thread, while another one hangs.
+/// Called on the watchdog's thread while another hangs.
 void onHang(const std::string &text) {
   const std::string line =
       "mlc: error: " + text + "; see which rank hangs, and end it\n";
@@ -32,9 +32,9 @@ RankOptions optionsOf(const RunOptions &options) {
   return result;
 }
 
-/// Ranks that are threads are all there are. Of several processes each would
-/// do the work of all, and write the same files. In a job's script Slurm's
-/// variables say nothing: there one process runs.
+/// With ranks as threads there must be one process; several would each do all
+/// the work and write the same files. Slurm's variables do not count, since a
+/// job script runs as one process.
 Status refuseProcesses() {
   World world;
   if (Status status = findWorld(world); !status.ok())
@@ -74,7 +74,7 @@ Status RunEngines::open(const RunOptions &options, uint64_t needed,
   World world;
   if (Status status = findWorld(world); !status.ok())
     return status;
-  // Alone, whatever started it.
+  // A single rank, whatever started it.
   if (options.engine.empty() && (needed == 1 || !world.found()))
     return Status::success();
   RankOptions one = optionsOf(options);

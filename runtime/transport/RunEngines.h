@@ -1,7 +1,7 @@
 //===- RunEngines.h - The engines of a command ------------------*- C++ -*-===//
 //
-// For programs, not for libraries: they listen to signals, so that a rank which
-// is ended tells what it waited for, and end the process where an engine hangs.
+// For programs, not for libraries: they handle signals, so that a rank that is
+// ended reports what it waited for, and end the process if an engine hangs.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,4 +1,4 @@
-//===- Sample.cpp - Elements whose collective everybody knows -------------===//
+//===- Sample.cpp - Elements with known results ---------------------------===//
 
 #include "runtime/transport/Sample.h"
 
@@ -7,8 +7,8 @@
 
 namespace mlc::runtime::transport {
 
-/// Not more than 33 ranks have something at one place, up to 7, so that
-/// bfloat16, which holds whole numbers up to 256, holds the sum.
+/// At most 33 ranks have a nonzero element, up to 7, at one place, so that the
+/// sum is exact in bfloat16, which holds integers up to 256.
 static int sample(const Request &request, int rank, int64_t i) {
   const int count = workers(request);
   if (rank >= count)
@@ -56,7 +56,7 @@ void storeNumber(mlc_dtype type, char *at, int number) {
   case MLC_BF16:
     return put(static_cast<uint16_t>(bits >> 16));
   default: {
-    // Integers of any width, the lowest byte first.
+    // Integers of any width, little-endian.
     const auto wide = static_cast<int64_t>(number);
     std::memcpy(at, &wide, mlc_dtype_size(type));
   }
@@ -71,7 +71,7 @@ void fillSample(const Request &request, mlc_dtype type, int rank, void *data) {
 
 namespace {
 
-/// Elements from `at` on whose numbers `numberOf` says.
+/// Compares elements from `at` on with the numbers of `numberOf`.
 class Comparison {
 public:
   Comparison(mlc_dtype type, const void *data)
@@ -120,7 +120,7 @@ bool isRight(const Request &request, mlc_dtype type, int rank,
         });
       continue;
     }
-    int64_t from = begin; // where it lay at the rank that had it
+    int64_t from = begin; // its offset at the sending rank
     if (isAllToAll) {
       const std::vector<int64_t> sent = partsOf(request, part);
       from = 0;

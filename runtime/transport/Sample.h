@@ -1,4 +1,4 @@
-//===- Sample.h - Elements whose collective everybody knows -----*- C++ -*-===//
+//===- Sample.h - Elements with known results -------------------*- C++ -*-===//
 
 #ifndef MLC_RUNTIME_TRANSPORT_SAMPLE_H
 #define MLC_RUNTIME_TRANSPORT_SAMPLE_H
@@ -7,15 +7,15 @@
 
 namespace mlc::runtime::transport {
 
-/// One of them, as it is stored: a whole number that every type holds.
+/// Stores a sample element: an integer that every type represents.
 void storeNumber(mlc_dtype type, char *at, int number);
 
-/// The elements that `rank` has at first: whole numbers whose reductions are
-/// exact in every type (products of more than eight ranks are not).
+/// The initial elements of `rank`: integers whose reductions are exact in every
+/// type (except products of more than eight ranks).
 void fillSample(const Request &request, mlc_dtype type, int rank, void *data);
 
-/// Whether `data` is what `rank` has to have after the collective, to the bit.
-/// Parts of which the collective says nothing may be anything.
+/// Whether `data` is the result of the collective on `rank`, to the bit. Parts
+/// that the collective leaves undefined may be anything.
 bool isRight(const Request &request, mlc_dtype type, int rank,
              const void *data);
 

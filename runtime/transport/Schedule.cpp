@@ -8,7 +8,7 @@ namespace mlc::runtime::transport {
 
 namespace {
 
-/// Appends to a rank's program; what is empty is left out on both sides.
+/// Appends to a rank's program; both sides omit empty transfers.
 class Builder {
 public:
   Builder(const Request &request, int rank, Program &program)
@@ -58,7 +58,7 @@ private:
     program.scratch = std::max(program.scratch, offset + length);
     return {Place::Scratch, offset, length};
   }
-  /// The place of the `index`-th of the others' pieces.
+  /// The scratch range of the `index`-th piece from other ranks.
   Range slot(int index, int64_t length) {
     return scratch(index * length, length);
   }
@@ -75,14 +75,14 @@ private:
   int ranks, rank;
   int64_t elements;
   Program &program;
-  std::vector<int64_t> begins; // of each part, and the end
+  std::vector<int64_t> begins; // begin of each part, and the end
   Step step;
 };
 
 } // namespace
 
-/// Adds the others' pieces in scratch to `own`, in the order of the ranks. The
-/// sum begins with rank 0's, wherever that is.
+/// Adds the others' pieces in scratch to `own`, in rank order. The sum begins
+/// with rank 0's piece, wherever that is.
 void Builder::sumInOrder(Range own) {
   if (rank == 0) {
     for (int other = 1; other < ranks; ++other)
@@ -91,7 +91,7 @@ void Builder::sumInOrder(Range own) {
   }
   Range sum = slot(0, own.length);
   for (int other = 1; other < ranks; ++other) {
-    // Slots hold the others in order, without this rank.
+    // Slots hold the other ranks' pieces in order.
     Range next = other == rank
                      ? own
                      : slot(other < rank ? other : other - 1, own.length);
@@ -117,7 +117,7 @@ void Builder::server() {
   endStep();
 }
 
-/// Each rank sums its part, in the order of the ranks whichever part it is.
+/// Each rank sums its part in rank order, whichever part it is.
 void Builder::scatterInOrder() {
   Range own = part(rank);
   for (int other = 0, index = 0; other < ranks; ++other)
@@ -150,7 +150,8 @@ void Builder::naive() {
   endStep();
 }
 
-/// Part p goes from rank p + 1 around to rank p, which has its sum.
+/// Part p travels from rank p + 1 around the ring to rank p, which gets its
+/// sum.
 void Builder::reduceScatterRing() {
   const int next = (rank + 1) % ranks, last = (rank + ranks - 1) % ranks;
   for (int s = 1; s < ranks; ++s) {
@@ -169,8 +170,8 @@ void Builder::allGatherRing() {
   }
 }
 
-/// Rank r adds what r + 1, r + 2, r + 4, ... have summed, as far as these are
-/// its own, and sends the sum to r without its lowest bit.
+/// Rank r adds the sums of its children among r + 1, r + 2, r + 4, ..., and
+/// sends the result to the rank r without its lowest set bit.
 void Builder::reduceTree() {
   for (int64_t distance = 1; distance < ranks; distance *= 2) {
     if (rank & distance) {
@@ -183,7 +184,7 @@ void Builder::reduceTree() {
   }
 }
 
-/// Ranks count from the root on, which the tree begins at.
+/// Ranks are numbered relative to the root of the tree.
 void Builder::broadcastTree() {
   const int root =
       request.collective == Collective::Broadcast ? request.root : 0;
@@ -212,8 +213,8 @@ void Builder::butterfly() {
   }
 }
 
-/// Among `powers` virtual ranks, a power of two. Of the first 2 (ranks -
-/// powers) ranks each two are one of these: the even one.
+/// Works among `powers` virtual ranks, a power of two. Each pair of the first 2
+/// (ranks - powers) ranks forms one virtual rank: the even one.
 void Builder::halve(int virtualRank, int powers) {
   const int folded = ranks - powers;
   auto actual = [&](int v) { return v < folded ? 2 * v : v + folded; };
@@ -264,8 +265,8 @@ void Builder::halvingDoubling() {
   endStep();
 }
 
-/// What comes lies elsewhere than what is sent: it waits in scratch until all
-/// has gone.
+/// Received data has other places than sent data, so it waits in scratch until
+/// everything is sent.
 void Builder::allToAll() {
   const std::vector<int64_t> comes = beginsOf(receivedParts(request, rank));
   for (int other = 0; other < ranks; ++other) {
@@ -328,7 +329,7 @@ Status makeProgram(const Request &request, int rank, Program &program) {
     build(builder, request.algorithm);
     break;
   case Collective::ReduceScatter:
-    // As the sums of the same name.
+    // In the same way as the all-reduce of that name.
     if (request.algorithm == Algorithm::Colocated ||
         request.algorithm == Algorithm::Naive)
       builder.scatterInOrder();
@@ -344,7 +345,7 @@ Status makeProgram(const Request &request, int rank, Program &program) {
   case Collective::AllToAll:
     builder.allToAll();
     break;
-  case Collective::Shift: // which checkRequest refuses
+  case Collective::Shift: // refused by checkRequest
     break;
   }
   return Status::success();

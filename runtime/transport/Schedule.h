@@ -1,10 +1,10 @@
 //===- Schedule.h - Collectives as send and receive programs ----*- C++ -*-===//
 //
-// A collective is one program for each rank: steps of transfers that are under
-// way together, then sums and copies in the rank's own memory. Programs are
-// data: a Communicator carries them out, and Check.h runs all of them
-// against each other without one. docs/Collectives.md says who sends what, how
-// many bytes that are and in which order is added.
+// A collective is one program for each rank: steps of concurrent transfers,
+// each followed by sums and copies in the rank's own memory. Programs are data:
+// a Communicator carries them out, and Check.h runs all of them against each
+// other without one. docs/Collectives.md describes who sends what, how many
+// bytes, and the order of additions.
 //
 // Offsets and lengths are in elements, so that no element is ever split.
 //
@@ -24,18 +24,18 @@
 
 namespace mlc::runtime::transport {
 
-/// Of these the rows that engines have, in place: of a reduce-scatter rank r
-/// has the sum in its part (partOf), of an all-gather all have each rank's part
-/// there, of an all-to-all part p of rank r is part r of rank p.
+/// The collectives that engines have, in place. After a reduce-scatter rank r
+/// has the sum in its part (partOf); after an all-gather all have each rank's
+/// part in its place; after an all-to-all part p of rank r is part r of rank p.
 using Collective = CollectiveKind;
 
-/// "all-reduce"; the names of those that engines have.
+/// "all-reduce"; only collectives that engines have.
 const char *name(Collective collective);
 bool parseCollective(std::string_view name, Collective &collective);
 std::string collectiveNames();
 
-/// How. All but AllReduce have one program each, which every algorithm but Own
-/// stands for.
+/// How a collective is carried out. All but AllReduce have one program each,
+/// for every algorithm but Own.
 enum class Algorithm : uint8_t {
 #define MLC_ALGORITHM(id, name, meaning) id,
 #include "runtime/transport/Algorithms.def"
@@ -48,7 +48,7 @@ const char *name(Algorithm algorithm);
 bool parseAlgorithm(std::string_view name, Algorithm &algorithm);
 std::string algorithmNames();
 
-/// Memory of a rank: the elements that the caller gave, or the program's own.
+/// Memory of a rank: the caller's elements, or the program's scratch.
 enum class Place : uint8_t { Data, Scratch };
 
 struct Range {
@@ -61,8 +61,8 @@ struct Range {
   }
 };
 
-/// To or from `peer`; the k-th send from a to b is what the k-th receive of b
-/// from a takes.
+/// To or from `peer`; the k-th send from a to b matches the k-th receive of b
+/// from a.
 struct Transfer {
   enum Kind : uint8_t { Send, Receive, ReceiveAdd };
   Kind kind;
@@ -78,55 +78,57 @@ struct LocalStep {
   Range to, from;
 };
 
-/// All transfers are begun together; when all are done, the local steps follow
-/// in order. No range that is received overlaps another one of its step.
+/// All transfers begin together; when all are done, the local steps follow in
+/// order. A received range overlaps no other range of its step.
 struct Step {
   std::vector<Transfer> transfers;
   std::vector<LocalStep> local;
 };
 
 struct Program {
-  int64_t scratch = 0; // elements of its own memory
+  int64_t scratch = 0; // elements of scratch memory
   std::vector<Step> steps = {};
   mlc_reduction reduction = MLC_SUM;
 };
 
-/// What is to be done, alike on all ranks.
+/// A requested collective, the same on all ranks.
 struct Request {
   Collective collective = Collective::AllReduce;
   Algorithm algorithm = Algorithm::Ring;
-  /// Those that take part, for Algorithm::Server the server (the last) too.
+  /// The participating ranks, for Algorithm::Server including the server (the
+  /// last).
   int ranks = 1;
   int64_t elements = 0;
   mlc_reduction reduction = MLC_SUM;
-  int root = 0; // of a broadcast
-  /// How many elements each part has, behind each other; empty: as partOf says.
-  /// Of an all-to-all ranks * ranks numbers, [from * ranks + to]: what comes
-  /// lies behind each other too, and `elements` is enough for both.
+  int root = 0; // for a broadcast
+  /// The sizes of consecutive parts; empty: as partOf says. For an all-to-all
+  /// ranks * ranks numbers, [from * ranks + to]; received parts are consecutive
+  /// too, and `elements` is enough for both.
   std::vector<int64_t> parts = {};
 };
 
-/// The elements [begin, end) that are part `part` of `parts`: sizes differ by
-/// one at most, the larger ones first.
+/// The elements [begin, end) of part `part` of `parts`: sizes differ by at most
+/// one, the larger ones first.
 struct Part {
   int64_t begin, end;
 };
 Part partOf(int64_t elements, int parts, int part);
 
-/// The parts of a request, of an all-to-all those that `rank` sends.
+/// The parts of a request; for an all-to-all, those that `rank` sends.
 std::vector<int64_t> partsOf(const Request &request, int rank);
-/// Of an all-to-all, those that `rank` gets.
+/// The parts that `rank` receives in an all-to-all.
 std::vector<int64_t> receivedParts(const Request &request, int rank);
 
-/// Errors: a number of ranks that the algorithm does not do, parts that are not
-/// the elements, sizes beyond all bounds.
+/// Fails for a number of ranks that the algorithm does not support, parts that
+/// do not match the elements, and sizes out of range.
 Status checkRequest(const Request &request, int rank);
 
-/// The program of `rank`; errors as checkRequest, and Algorithm::Own.
+/// Makes the program of `rank`. Fails as checkRequest does, and for
+/// Algorithm::Own.
 Status makeProgram(const Request &request, int rank, Program &program);
 
 /// How many elements all ranks together send, by the algorithm's formula (0 for
-/// Own, which does not tell), and the formula itself, as "2(N-1)M".
+/// Own, where it is unknown), and the formula itself, as "2(N-1)M".
 int64_t expectedElements(const Request &request);
 const char *formula(const Request &request);
 

@@ -1,7 +1,7 @@
-//===- ServerTrial.cpp - A stale server tried out -------------------------===//
+//===- ServerTrial.cpp - Tries out a stale server -------------------------===//
 //
-// The gradients of worker w are ones at the elements i with i mod N = w, so
-// that weights tell how often each worker has pushed by then.
+// The gradient of worker w is one at the elements i with i mod N = w, so that
+// the weights tell how often each worker has pushed.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,8 +17,8 @@ namespace mlc::runtime::transport {
 
 namespace {
 
-/// How often each worker has pushed, as the weights say; -1: they say more than
-/// one thing.
+/// How often each worker has pushed, according to the weights; -1: they are
+/// inconsistent.
 std::vector<int64_t> clocksIn(const std::vector<char> &weights, int workers,
                               const TrialOptions &options) {
   const size_t size = mlc_dtype_size(options.type);
@@ -110,7 +110,7 @@ Status runServerTrial(Communicator &world, const TrialOptions &options,
                               : work(*server, options, world.rank(), buffers[0],
                                      buffers[1], own);
   if (!status.ok()) {
-    // In use until all have ended.
+    // Leak both: they are in use until all ranks have ended.
     [[maybe_unused]] auto *kept = server.release();
     [[maybe_unused]] auto *theirs = buffers.release();
     return status;

@@ -42,7 +42,7 @@ Status StaleServer::open(Communicator &world, const Options &options,
   return Status::success();
 }
 
-/// One message, between the two ranks of a pair.
+/// Transfers one message between the two ranks of a pair.
 void StaleServer::transfer(Line &line, Transfer::Kind kind, void *data,
                            Progress::Ticket &ticket) {
   Program program;
@@ -83,7 +83,8 @@ void StaleServer::startPush(Line &line) {
     transfer(line, Transfer::Receive, line.gradient.get(), line.coming);
 }
 
-/// With staleness 0 it waits, in its worker's memory, for those of the clock.
+/// With staleness 0 the gradient stays in its worker's buffer until all of the
+/// clock have arrived.
 Status StaleServer::takePush(size_t worker, void *weights, const Apply &apply) {
   Line &line = lines[worker];
   line.coming = 0;
@@ -102,7 +103,7 @@ Status StaleServer::takePush(size_t worker, void *weights, const Apply &apply) {
   return apply(weights, sum, {-1, line.pushed, least});
 }
 
-/// Whoever may go on gets the weights of now.
+/// Sends the current weights to all workers that may go on.
 Status StaleServer::answer(const void *weights) {
   const int64_t least = slowest();
   for (size_t worker = 0; worker < lines.size(); ++worker) {

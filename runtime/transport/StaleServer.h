@@ -1,17 +1,17 @@
 //===- StaleServer.h - A parameter server with bounded staleness -*- C++ -*-==//
 //
-// The last rank has the weights; the others, the workers, send it a gradient
-// and get weights back, once a clock, each at its own pace. A worker that has
+// The last rank holds the weights. The others, the workers, send it a gradient
+// and get weights back, once per clock, each at its own pace. A worker that has
 // pushed c gradients gets weights as soon as the slowest has pushed c -
 // staleness (Ho et al., More Effective Distributed ML via a Stale Synchronous
-// Parallel Parameter Server, 2013): so what it reads has all updates but the
-// last `staleness` of each other worker, and its own.
+// Parallel Parameter Server, 2013): so it reads weights with all its own
+// updates and all but the last `staleness` ones of each other worker.
 //
-// With staleness 0 all gradients of a clock are added in the order of the
-// ranks, (g0 + g1) + ..., and applied as one: what Algorithm::Server sums, bit
-// for bit, in every run. Else each is applied as it comes.
+// With staleness 0 all gradients of a clock are added in rank order, (g0 + g1)
+// + ..., and applied as one: bit for bit the sum of Algorithm::Server, in every
+// run. Otherwise each is applied on arrival.
 //
-// The ranks send N M bytes to the server in a clock, and it as many back.
+// Per clock the ranks send N M bytes to the server, and it sends as many back.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,24 +33,24 @@ public:
     int64_t clocks = 0; // how often each worker pushes
     bool keepsRecords = true;
   };
-  /// Gradients that are to be applied.
+  /// Gradients to apply.
   struct Push {
-    int worker;      // whose it is; -1: all workers', summed
-    int64_t clock;   // the how many-th of this worker
-    int64_t slowest; // how many the slowest worker has pushed, this one counted
+    int worker;      // -1: the sum of all workers' gradients
+    int64_t clock;   // the push's number, per worker
+    int64_t slowest; // pushes of the slowest worker, including this one
   };
-  /// A push that has come (`slowest` -1), or weights that go back.
+  /// A received push (`slowest` -1), or weights sent back.
   struct Record {
     int worker;
-    int64_t clock;   // how many it has pushed
-    int64_t slowest; // how many the slowest worker has
+    int64_t clock;   // its pushes so far
+    int64_t slowest; // pushes of the slowest worker
   };
-  /// Changes the weights by a gradient. An error ends serve().
+  /// Updates the weights with a gradient. An error ends serve().
   using Apply = std::function<Status(void *weights, const void *gradient,
                                      const Push &push)>;
 
-  /// All ranks of `world` call it together, at least two. Until it ends, the
-  /// world is not used otherwise.
+  /// All ranks of `world`, at least two, call it together. While the server
+  /// lives, `world` must not be used otherwise.
   static Status open(Communicator &world, const Options &options,
                      std::unique_ptr<StaleServer> &result);
 
@@ -58,17 +58,17 @@ public:
   int workers() const { return static_cast<int>(lines.size()); }
 
   /// A worker's clock: push() begins to send a gradient, pull() waits until it
-  /// has gone and the weights have come. Both stay the caller's, and may be
-  /// the same memory; after an error they are written to until abort().
+  /// is sent and the weights have arrived. The caller owns both, and they may
+  /// be the same memory. After an error they may be written to until abort().
   void push(const void *gradient);
   Status pull(void *weights);
 
-  /// The server's whole work: all clocks of all workers.
+  /// Runs the server for all clocks of all workers.
   Status serve(void *weights, const Apply &apply);
-  /// Empty unless they are kept.
+  /// The records; empty unless kept.
   const std::vector<Record> &records() const { return record; }
-  /// Of the server: how many clocks a worker that got weights was ahead of the
-  /// slowest, at most.
+  /// On the server: the most clocks that a worker was ahead of the slowest when
+  /// it got weights.
   int64_t lead() const { return most; }
 
   mlc_counters counters() const;
@@ -76,9 +76,9 @@ public:
   void abort(Communicator &world, int code) { progress.abort(world, code); }
 
 private:
-  /// What the server has of a worker, or a worker of itself.
+  /// The server's data of a worker, or a worker's of itself.
   struct Line {
-    std::unique_ptr<Communicator> pair; // with the server
+    std::unique_ptr<Communicator> pair; // worker and server
     std::unique_ptr<char[]> gradient, reply;
     int64_t pushed = 0, pulled = 0;
     Progress::Ticket coming = 0, going = 0;
@@ -98,11 +98,11 @@ private:
 
   Options options;
   bool server;
-  std::vector<Line> lines; // all workers', or this one's alone has a pair
+  std::vector<Line> lines; // on a worker only its own has a pair
   size_t own = 0;
   std::vector<Record> record;
   int64_t most = 0;
-  Progress progress; // ends before the pairs
+  Progress progress; // must end before the pairs
 };
 
 } // namespace mlc::runtime::transport

@@ -1,8 +1,8 @@
-//===- Store.cpp - Where ranks leave notes for each other -----------------===//
+//===- Store.cpp - A table of notes between ranks -------------------------===//
 //
-// A question is a letter (s: set, g: get), the lengths of name and value as
-// four bytes each, the name and the value. An answer is one byte, whether it
-// was done, the length of a value and the value.
+// A request is a letter (s: set, g: get), the lengths of name and value as four
+// bytes each, the name and the value. A reply is one byte for success, the
+// length of a value and the value.
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,7 +37,7 @@ static uint32_t lengthAt(const std::string &text, size_t at) {
   return number;
 }
 
-/// A socket that `use` takes, of those that the name stands for.
+/// Opens a socket that `use` accepts, among the addresses of the name.
 template <typename Use>
 static int openSocket(const std::string &address, const std::string &port,
                       std::string &error, Use use) {
@@ -87,7 +87,7 @@ std::string StoreServer::start(const std::string &address,
   return "";
 }
 
-/// Takes one question from what has come, if it is whole; false if it is none.
+/// Answers complete requests in the input; false if one is invalid.
 bool StoreServer::answer(Client &client) {
   while (client.in.size() >= headSize) {
     const char what = client.in[0];
@@ -185,8 +185,8 @@ StoreClient::~StoreClient() {
 std::string StoreClient::connect(const std::string &address,
                                  const std::string &port,
                                  Clock::time_point deadline) {
-  // For one answer: a part of the time that there is, so that who waits tells
-  // of a server that has stopped before it is told to end.
+  // The timeout of one reply is a fraction of the total, so that a waiting rank
+  // reports a stopped server before it is ended itself.
   using std::chrono::microseconds;
   const auto patience = std::clamp(
       std::chrono::duration_cast<microseconds>((deadline - Clock::now()) / 3),

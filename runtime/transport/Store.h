@@ -1,7 +1,7 @@
-//===- Store.h - Where ranks leave notes for each other ---------*- C++ -*-===//
+//===- Store.h - A table of notes between ranks -----------------*- C++ -*-===//
 //
-// A table of short texts by name that rank 0 holds at MASTER_ADDR:MASTER_PORT.
-// What comes from the network is bounded.
+// A table of short named texts that rank 0 holds at MASTER_ADDR:MASTER_PORT.
+// The size of network input is bounded.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,23 +16,23 @@
 
 namespace mlc::runtime::transport {
 
-/// Under this with a rank behind it each rank leaves its first note; the store
-/// lists those whose connection has ended since as `goneRanks`: "rank 1, 2".
+/// Each rank leaves its first note under `rankPrefix` and its number. The store
+/// lists ranks whose connection has ended since under `goneRanks`: "rank 1, 2".
 inline constexpr const char *rankPrefix = "size/", *goneRanks = "gone";
 
 /// Answers on a thread until it is destroyed.
 class StoreServer {
 public:
   ~StoreServer();
-  /// Until nobody else is connected.
+  /// Waits until no other rank is connected, at most for `most`.
   void waitForOthers(std::chrono::nanoseconds most);
-  /// An error's text, or nothing.
+  /// Returns an error text, or nothing.
   std::string start(const std::string &address, const std::string &port);
 
 private:
   struct Client {
     std::string in, out;
-    std::string rank; // that has said who it is
+    std::string rank; // once it has identified itself
   };
   void run();
   void noteEnd(const Client &client);
@@ -50,16 +50,16 @@ class StoreClient {
 public:
   using Clock = std::chrono::steady_clock;
   ~StoreClient();
-  /// Tries until `deadline`, as rank 0 may not be there yet.
+  /// Tries until `deadline`, since rank 0 may not listen yet.
   std::string connect(const std::string &address, const std::string &port,
                       Clock::time_point deadline);
-  /// Sets a name that is not there; false if it is, or the server has gone.
+  /// Sets a new name; false if it exists or the server has gone.
   bool set(const std::string &name, const std::string &value);
-  /// False if it is not there.
+  /// False if the name does not exist.
   bool get(const std::string &name, std::string &value);
-  /// Whether the server has answered whatever it was asked.
+  /// Whether the server has answered all requests.
   bool isConnected() const { return fd >= 0 && !lost; }
-  /// This machine's address towards rank 0, as a number.
+  /// This machine's numeric address on the connection to rank 0.
   std::string ownAddress() const;
 
 private:

@@ -23,12 +23,12 @@ Clock::duration seconds(double count) {
   return std::chrono::nanoseconds(static_cast<int64_t>(count * 1e9));
 }
 
-/// Shared by a rank's groups: it has one link.
+/// A rank's single link, shared by its groups.
 struct Line {
   Link link;
   Clock::time_point free{};
 
-  /// When `bytes` that are sent now have passed, with `hops` latencies.
+  /// When `bytes` sent now have passed, with `hops` latencies.
   Clock::time_point pass(double bytes, double hops) {
     free = std::max(free, Clock::now());
     if (link.bandwidth > 0)
@@ -39,11 +39,11 @@ struct Line {
 
 struct Engine;
 
-/// In place of the engine's request.
+/// Wraps the engine's request.
 struct Request {
   mlc_request *inner = nullptr;
   Clock::time_point due{};
-  // A send that the engine does not know yet.
+  // A send not yet passed to the engine.
   bool waits = false;
   int peer = 0;
   const void *data = nullptr;
@@ -51,7 +51,7 @@ struct Request {
   mlc_status failure = MLC_OK;
 };
 
-/// In place of the engine's comm.
+/// Wraps the engine's comm.
 struct End {
   const Engine *engine;
   mlc_comm *inner;
@@ -59,7 +59,7 @@ struct End {
   std::deque<Request *> waiting; // in order
 };
 
-/// Its table begins it: open() is told which one by `current`.
+/// An engine with a link.
 struct Engine {
   mlc_engine table;
   const mlc_engine *inner;
@@ -76,7 +76,7 @@ mlc_comm *wrap(const Engine &engine, mlc_comm *inner,
       new End{&engine, inner, std::move(line), {}});
 }
 
-/// Sends what the link has passed by now.
+/// Passes on the sends that the link has finished.
 void passOn(End &end) {
   const Clock::time_point now = Clock::now();
   while (!end.waiting.empty() && end.waiting.front()->due <= now) {
@@ -122,7 +122,7 @@ mlc_status send(mlc_comm *comm, int peer, const void *data, size_t bytes,
   End &end = *endOf(comm);
   auto own = std::make_unique<Request>();
   own->due = end.line->pass(static_cast<double>(bytes), 1);
-  // What a stepwise engine begins together goes together.
+  // A stepwise engine must get together what was begun together.
   if (end.engine->inner->stepwise) {
     mlc_status code =
         end.engine->inner->send(end.inner, peer, data, bytes, &own->inner);
@@ -170,7 +170,7 @@ mlc_status collective(mlc_comm *comm, const mlc_operation *operation,
   return MLC_OK;
 }
 
-/// One turn of a test: `time` is at most until the next send is due.
+/// One round of a test; `time` ends at the latest when the next send is due.
 mlc_status testOnce(End &end, Request &request, Clock::duration time,
                     int *done) {
   passOn(end);
@@ -250,7 +250,8 @@ Status findLink(Link &link) {
   return status.ok() ? readNumber("MLC_LINK_LATENCY", link.latency) : status;
 }
 
-/// Which engine a thread opens: the table's open() is not told.
+/// The engine that a thread opens, since the table's open() has no argument for
+/// it.
 static thread_local const Engine *opening = nullptr;
 
 static mlc_status open(const mlc_world *world, mlc_comm **comm, char *text,
@@ -265,7 +266,7 @@ static mlc_status open(const mlc_world *world, mlc_comm **comm, char *text,
 
 const mlc_engine &throttled(const mlc_engine &inner, const Link &link) {
   static std::mutex mutex;
-  static std::deque<Engine> engines; // few, and never taken away
+  static std::deque<Engine> engines; // few, and never removed
   std::lock_guard<std::mutex> lock(mutex);
   Engine *engine = nullptr;
   for (Engine &one : engines)

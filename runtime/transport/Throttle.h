@@ -1,10 +1,10 @@
 //===- Throttle.h - A slow link between ranks -------------------*- C++ -*-===//
 //
-// An engine around another one whose link has a bandwidth and a latency, for
-// tests and to measure what is done while data travels, on one machine. A rank
-// has one link to all others: what it sends goes through one after another. A
-// message of B bytes reaches the other engine when the link is free, B /
-// bandwidth seconds and the latency later.
+// Wraps an engine with a link of limited bandwidth and latency, for tests and
+// to measure overlap on one machine. A rank has one link to all others, which
+// carries its messages one after another. A message of B bytes reaches the
+// other engine when the link is free, B / bandwidth seconds and the latency
+// later.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,17 +23,16 @@ struct Link {
   bool isSlow() const { return bandwidth > 0 || latency > 0; }
 };
 
-/// What MLC_LINK_BANDWIDTH (bytes per second) and MLC_LINK_LATENCY (seconds)
-/// say, where `link` says nothing. An error if they are no such numbers.
+/// Sets missing values of `link` from MLC_LINK_BANDWIDTH (bytes per second) and
+/// MLC_LINK_LATENCY (seconds). An error if they are not valid numbers.
 Status findLink(Link &link);
 
-/// `engine`, with such a link. Sends wait in the process that sends, and go on
-/// when it tests any of its requests; those of a stepwise engine go at once and
-/// are done late. Of the engine's own collectives a rank is
-/// not done before the link could have passed what a ring sends: 2(N-1)/N of
-/// the elements of an all-reduce, (N-1)/N of the others, all of a broadcast,
-/// and a latency for each of the ring's steps (one for a broadcast). The table
-/// stays valid.
+/// `engine` with such a link. Sends wait in the sending process, and go out
+/// when it tests any of its requests; a stepwise engine sends at once and
+/// completes late. The engine's own collectives complete no sooner than the
+/// link could have passed what a ring sends: 2(N-1)/N of the elements of an
+/// all-reduce, (N-1)/N of the others, all of a broadcast, and a latency for
+/// each of the ring's steps (one for a broadcast). The table stays valid.
 const mlc_engine &throttled(const mlc_engine &engine, const Link &link);
 
 } // namespace mlc::runtime::transport

@@ -1,4 +1,4 @@
-//===- Trial.cpp - A collective tried out ---------------------------------===//
+//===- Trial.cpp - Tries out a collective ---------------------------------===//
 
 #include "runtime/transport/Trial.h"
 #include "runtime/transport/Check.h"
@@ -12,8 +12,8 @@
 
 namespace mlc::runtime::transport {
 
-/// A sum in which the others' rows are zero. The engine's own, so that it does
-/// not count as sent.
+/// A sum in which the other ranks' rows are zero. Uses the engine's own
+/// collective, so that it does not count as sent bytes.
 Status share(Communicator &communicator, const TrialResult::Rank &own,
              TrialResult &result) {
   constexpr int columns = 6;
@@ -55,7 +55,7 @@ Request requestOf(const TrialOptions &options, int ranks) {
   return {options.collective, options.algorithm, ranks, options.elements};
 }
 
-/// One repetition.
+/// Runs one repetition.
 static Status repeat(Communicator &communicator, const TrialOptions &options,
                      TrialMemory &memory, TrialResult::Rank &own) {
   const Request request = requestOf(options, communicator.size());

@@ -1,7 +1,7 @@
-//===- Trial.h - A collective tried out -------------------------*- C++ -*-===//
+//===- Trial.h - Tries out a collective -------------------------*- C++ -*-===//
 //
-// What `mlc collective` does: a collective of numbers that every rank knows
-// (Sample.h), whose result every rank checks, and whose bytes are counted.
+// The work of `mlc collective`: a collective of known numbers (Sample.h), whose
+// result every rank checks, and whose bytes are counted.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,48 +21,49 @@ struct TrialOptions {
   mlc_dtype type = MLC_F32;
   int64_t elements = 0;
   int repeat = 1;
-  /// Of a stale server (StaleServer.h): how many clocks, 0: it is none; how far
-  /// a worker may be ahead; and how long rank 0 sleeps in each clock.
+  /// For a stale server (StaleServer.h): the number of clocks (0: no server),
+  /// how far a worker may be ahead, and how long rank 0 sleeps in each clock.
   int64_t steps = 0, staleness = 0;
   std::chrono::milliseconds straggle{0};
-  /// Whose memory the elements are in; null: the host's.
+  /// The device with the elements; null: the host.
   Device *device = nullptr;
 };
 
-/// Of all ranks, known to each.
+/// The results of all ranks, known to each.
 struct TrialResult {
   struct Rank {
     uint64_t sentBytes, receivedBytes, sentMessages;
     double seconds; // the fastest repetition
     bool right;
-    int64_t lead = 0; // of a stale server: how far ahead it was at most
+    int64_t lead = 0; // for a stale server: the most it was ahead
   };
   std::vector<Rank> ranks;
 };
 
-/// Of so many ranks.
+/// The request for `ranks` ranks.
 Request requestOf(const TrialOptions &options, int ranks);
 
-/// The whole trial on this rank. `result.ranks[r].right` tells whether rank r
-/// had the right elements in each repetition.
+/// Runs the whole trial on this rank. `result.ranks[r].right` tells whether
+/// rank r had the right elements in every repetition.
 Status runTrial(Communicator &communicator, const TrialOptions &options,
                 TrialResult &result);
 
-/// A stale server, and that no worker has ever been further ahead than allowed.
+/// Runs a stale server and checks that no worker got further ahead than
+/// allowed.
 Status runServerTrial(Communicator &world, const TrialOptions &options,
                       TrialResult &result);
 
-/// Either of them on threads of this process, programs being checked first.
+/// Runs either on threads of this process, after checking the programs.
 Status runTrialInProcess(int ranks, const Communicator::Options &communication,
                          const TrialOptions &options, TrialResult &result);
 
-/// Runs `body` on a thread for each rank; the first error. A rank that fails
-/// ends the others.
+/// Runs `body` on a thread for each rank; returns the first error. A rank that
+/// fails ends the others.
 Status onThreads(
     int ranks, const Communicator::Options &communication,
     const std::function<Status(Communicator &communicator, int rank)> &body);
 
-/// Each rank's row, known to all.
+/// Shares each rank's row with all.
 Status share(Communicator &communicator, const TrialResult::Rank &own,
              TrialResult &result);
 

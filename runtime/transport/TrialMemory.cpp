@@ -1,4 +1,4 @@
-//===- TrialMemory.cpp - Elements of a trial, where an engine wants them --===//
+//===- TrialMemory.cpp - Memory of a trial's elements ---------------------===//
 
 #include "runtime/transport/TrialMemory.h"
 

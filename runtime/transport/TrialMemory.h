@@ -1,4 +1,4 @@
-//===- TrialMemory.h - Elements of a trial, where an engine wants them ----===//
+//===- TrialMemory.h - Memory of a trial's elements -----------------------===//
 
 #ifndef MLC_RUNTIME_TRANSPORT_TRIALMEMORY_H
 #define MLC_RUNTIME_TRANSPORT_TRIALMEMORY_H
@@ -7,19 +7,19 @@
 
 namespace mlc::runtime::transport {
 
-/// Memory of the host, and as much on a device if there is one.
+/// Host memory, and as much on a device if there is one.
 class TrialMemory {
 public:
   Status reserve(Device *device, size_t bytes);
   char *host() { return memory.get(); }
-  /// What a collective gets.
+  /// The memory for the collective.
   void *data() {
     return device ? static_cast<void *>(onDevice.data()) : memory.get();
   }
-  /// From the host to where the collective takes it, and back.
+  /// Copy from the host to the collective's memory, and back.
   Status give();
   Status take();
-  /// It stays until the process ends: an engine may still write there.
+  /// Leaks the memory: an engine may still write there.
   void abandon();
 
 private:

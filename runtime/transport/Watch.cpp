@@ -1,4 +1,4 @@
-//===- Watch.cpp - Who is missing -----------------------------------------===//
+//===- Watch.cpp - Detects missing ranks ----------------------------------===//
 
 #include "runtime/transport/Watch.h"
 #include "runtime/Text.h"
@@ -98,7 +98,7 @@ Status Watch::fail(mlc_status code, const std::string &what, int blamed) {
   return Status::error(code, who(rank) + ": " + describe(own) + ": " + what);
 }
 
-/// Who fails because of another ends with the other's code.
+/// A rank that fails because of another ends with that one's code.
 static mlc_status codeOf(const mlc_notice &notice) {
   const bool isCode = (notice.code > MLC_OK && notice.code <= MLC_RESOURCES) ||
                       notice.code == MLC_INTERRUPTED;
@@ -117,7 +117,7 @@ std::string Watch::givenUp(int other) const {
   return text + (isOwn ? "; see what it says" : "; see what these say");
 }
 
-/// All that have died: others are late, or have given up, because of them.
+/// All dead ranks; others are late or have given up because of them.
 std::string Watch::dead(int &blamed) const {
   std::string text;
   for (int other = 0; other < size; ++other) {
@@ -164,9 +164,9 @@ Status Watch::check(const std::vector<int> &awaited) {
   return now - lastProgress < timeout ? Status::success() : late(awaited, now);
 }
 
-/// Why `other` is missing; empty if it is not, as far as is known. One that has
-/// been silent for `silence` while it waited has stopped; one that waits in an
-/// earlier collective waits for somebody else.
+/// Why `other` is missing; empty if it is not known to be. A rank without
+/// heartbeat for `silence` while it waited has stopped; one that waits in an
+/// earlier collective waits for another rank.
 std::string Watch::why(int other, const std::vector<int> &awaited,
                        Clock::time_point now, Clock::duration silence) const {
   const Seen &seen = others[other];
@@ -191,7 +191,7 @@ std::string Watch::why(int other, const std::vector<int> &awaited,
                        : std::string("has not come to any collective");
 }
 
-/// All that are missing, in one text, and the first of them.
+/// All missing ranks in one text, and the first of them.
 std::string Watch::missing(const std::vector<int> &awaited,
                            Clock::time_point now, Clock::duration silence,
                            int &blamed) const {
@@ -207,14 +207,14 @@ std::string Watch::missing(const std::vector<int> &awaited,
     if (other != rank)
       if (std::string what = why(other, awaited, now, silence); !what.empty())
         blame(other, what);
-  // All seem to run: then those it waits for have to do.
+  // If all seem to run, name those that it waits for.
   if (text.empty())
     for (int peer : awaited)
       blame(peer, "has sent or taken nothing");
   return text.empty() ? "nothing came" : text;
 }
 
-/// Hears in all groups who runs and waits there.
+/// Collects in all groups which ranks run and wait.
 void Watch::listen() {
   const Clock::time_point begin = Clock::now();
   for (Watch *relative : family->watches)
@@ -231,7 +231,7 @@ void Watch::listen() {
   }
 }
 
-/// Those that have come to something here and have been silent since.
+/// Ranks inside a collective of this group without a heartbeat since.
 std::string Watch::silent(Clock::duration silence, int &blamed) const {
   std::string text = dead(blamed);
   for (int other = 0; text.empty() && other < size; ++other) {
@@ -247,8 +247,8 @@ std::string Watch::silent(Clock::duration silence, int &blamed) const {
   return text;
 }
 
-/// What other groups tell beyond what was `said`: who is awaited here may wait
-/// for somebody there. Whom they blame goes before others.
+/// What other groups add to `said`: a rank awaited here may wait for another
+/// rank there. Ranks that they blame take precedence.
 std::string Watch::elsewhere(const std::string &said, int &blamed) const {
   std::string text;
   int found = -1;
@@ -278,8 +278,8 @@ Status Watch::late(const std::vector<int> &awaited, Clock::time_point now) {
 
 Status Watch::lost(mlc_status code, const std::string &what,
                    const std::vector<int> &awaited) {
-  // A launcher ends the others when one has died: whoever still runs is heard
-  // of in this time.
+  // A launcher ends the others after one has died; this gives running ranks
+  // time to show a heartbeat.
   listen();
   int blamed = -1;
   std::string text = missing(awaited, Clock::now(), lastWords * 3 / 4, blamed);
@@ -309,8 +309,8 @@ std::string Watch::hung() const {
 }
 
 void Watch::farewell(int code) {
-  // Keeps whom it blames, or blames itself: after an error that is no
-  // collective's. Who waits in a group sees it there.
+  // Keeps the blamed rank, or blames this one after an error outside of a
+  // collective. Ranks that wait in a group see it there.
   for (Watch *relative : family->watches) {
     mlc_notice &told = relative->own;
     if (relative != this && told.state == MLC_RANK_FAILED)

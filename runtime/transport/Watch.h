@@ -1,8 +1,8 @@
-//===- Watch.h - Who is missing ---------------------------------*- C++ -*-===//
+//===- Watch.h - Detects missing ranks --------------------------*- C++ -*-===//
 //
-// Each rank publishes the number and name of its collective, and that it still
-// runs. Who waits reads what the others have published, and names who has not
-// come, has stopped, or does something else.
+// Each rank publishes the number and name of its collective, and a heartbeat. A
+// waiting rank reads those of the others, and names ranks that are missing,
+// have stopped, or run another collective.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,34 +26,35 @@ class Watch {
 public:
   using Clock = std::chrono::steady_clock;
 
-  /// A wait of `timeout` without progress is a failure. Of a group, `group` is
-  /// its name and `ranks` says which of all ranks each of its ranks is.
+  /// A wait of `timeout` without progress is a failure. For a group, `group` is
+  /// its name and `ranks` maps its ranks to all ranks.
   Watch(const mlc_engine &engine, mlc_comm *comm, Clock::duration timeout,
         std::string group = "", std::vector<int> ranks = {});
 
   void enter(const std::string &name);
   void leave();
-  /// There will be no further collective.
+  /// No further collective follows.
   void end();
   void progressed() { lastProgress = Clock::now(); }
 
-  /// The next check() looks, however short ago the last one did.
+  /// Makes the next check() look, however recent the last look.
   void hurry() { lastLook = {}; }
-  /// To be called often; cheap. An error if another rank has failed, does
-  /// another collective or has gone, or if the time is over. `awaited` are the
-  /// ranks that this one waits for.
+  /// Cheap; call it often. An error if another rank has failed, has left or
+  /// runs another collective, or if the time is over. `awaited` are the ranks
+  /// that this one waits for.
   Status check(const std::vector<int> &awaited);
 
-  /// The error of a rank that is to end, or whose engine has lost somebody;
-  /// listens for who else still runs.
+  /// The error of a rank that is told to end, or whose engine lost a peer;
+  /// listens for which ranks still run.
   Status lost(mlc_status code, const std::string &what,
               const std::vector<int> &awaited);
 
-  /// What to say when a call of the engine does not return, on any thread.
+  /// The message if a call of the engine does not return; any thread may call
+  /// it.
   std::string hung() const;
 
-  /// Those of all groups that this process is in, which are used by one thread.
-  /// A failure is told to all of them.
+  /// The watches of all groups of this process, used by one thread. A failure
+  /// is published in all of them.
   struct Family {
     std::vector<Watch *> watches;
     bool failed = false;
@@ -62,22 +63,22 @@ public:
   const std::shared_ptr<Family> &relatives() const { return family; }
   ~Watch();
 
-  /// Which of all ranks the group's rank `other` is.
+  /// The group's rank `other` among all ranks.
   int among(int other) const { return ranks[other]; }
 
-  /// An error about the collective, which the others are told of. `blamed` is
-  /// a rank among all.
+  /// An error about the collective, published to the others. `blamed` is a rank
+  /// among all.
   Status fail(mlc_status code, const std::string &what, int blamed = -1);
 
-  /// This rank has told what it knows, an error with this code; waits for up to
-  /// two seconds until those that run have as well.
+  /// Called after this rank reported an error with this code. Waits up to two
+  /// seconds for the running ranks to report theirs.
   void farewell(int code);
 
 private:
   struct Seen {
     mlc_notice notice{};
     bool known = false;
-    Clock::time_point since; // of its beat
+    Clock::time_point since; // since its last heartbeat
   };
   void lookAround(Clock::time_point now);
   Status late(const std::vector<int> &awaited, Clock::time_point now);
@@ -91,7 +92,7 @@ private:
   std::string silent(Clock::duration silence, int &blamed) const;
   std::string elsewhere(const std::string &said, int &blamed) const;
   std::string describe(const mlc_notice &notice) const;
-  /// Of one that has failed, or has left because of a failure.
+  /// The message about a rank that has failed, or left because of a failure.
   std::string givenUp(int other) const;
   std::string who(int other) const {
     return "rank " + std::to_string(ranks[other]);

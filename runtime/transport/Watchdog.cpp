@@ -1,4 +1,4 @@
-//===- Watchdog.cpp - An end for calls that do not return -----------------===//
+//===- Watchdog.cpp - Ends calls that hang --------------------------------===//
 
 #include "runtime/transport/Watchdog.h"
 
@@ -48,7 +48,7 @@ void Watchdog::run() {
       ++late;
     if (late == guards.end())
       continue;
-    // What it says may take a while, in which the call may return.
+    // Making the text may take a while, in which the call may return.
     std::string what = late->second.text();
     guards.clear();
     lock.unlock();

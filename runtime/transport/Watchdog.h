@@ -1,7 +1,7 @@
-//===- Watchdog.h - An end for calls that do not return ---------*- C++ -*-===//
+//===- Watchdog.h - Ends calls that hang ------------------------*- C++ -*-===//
 //
-// An engine's function may hang, whatever its interface says, for instance when
-// a stopped rank holds a lock in shared memory. A thread notices.
+// An engine's function may hang despite its interface, for instance if a
+// stopped rank holds a lock in shared memory. A thread detects that.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,17 +22,17 @@ class Watchdog {
 public:
   using Clock = std::chrono::steady_clock;
 
-  /// `bark` is called on the watchdog's thread, once, and ends the process.
+  /// `bark` is called once, on the watchdog's thread, and must end the process.
   explicit Watchdog(void (*bark)(const std::string &text));
   ~Watchdog();
 
-  /// From now on feed() has to be called at least every `time`, by each owner
-  /// that has armed it; `text` says what hung, on the watchdog's thread.
+  /// From now on each owner that armed it must call feed() at least every
+  /// `time`. `text`, called on the watchdog's thread, says what hung.
   void arm(const void *owner, Clock::duration time,
            std::function<std::string()> text);
   void feed(const void *owner);
   void disarm(const void *owner);
-  /// Of all owners.
+  /// Disarms all owners.
   void disarmAll();
 
 private:

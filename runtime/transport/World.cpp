@@ -1,4 +1,4 @@
-//===- World.cpp - Which rank a launcher says this process is -------------===//
+//===- World.cpp - This process's rank, from the launcher -----------------===//
 
 #include "runtime/transport/World.h"
 #include "runtime/Step.h"

@@ -4,13 +4,12 @@
 //   mlc-bench-loop --round-trip
 //   mlc-bench-loop --peak
 //
-// As many multiply-adds on registers as an idle core of some GHz does in about
-// that long; always the same number, so that the time tells how fast the core
-// was. Two at once tell what a second core is worth (compare_ort.py). The
-// second form prints the nanoseconds that a cache line takes from one thread to
-// another and back: how near to each other the host has put two cores. The
-// third prints the multiply-adds of a core, in 10^9 operations on floats a
-// second.
+// The first form runs as many multiply-adds in registers as an idle core of
+// some GHz does in about that time. The number is fixed, so that the time tells
+// the speed of the core. Two at once tell how much a second core helps
+// (compare_ort.py). The second form prints the nanoseconds of a cache line's
+// round trip between two threads, which tells how close the host placed two
+// cores. The third prints a core's rate of multiply-adds, in GFLOP/s.
 //
 //===----------------------------------------------------------------------===//
 

@@ -31,7 +31,7 @@ static cl::opt<std::string> dump("dump", cl::desc("folder for IR and assembly"),
 static cl::list<std::string> shapes(cl::Positional, cl::OneOrMore,
                                     cl::cat(category));
 
-/// FMA rate of this moment, in flop/s.
+/// The current FMA rate, in flop/s.
 static double peak(const mlc::Target &target) {
   return measurePeakFlops(target.vectorBits);
 }
@@ -118,15 +118,16 @@ static Case parseCase(StringRef text) {
   std::exit(2);
 }
 
-/// The command line's values; linking a kernel resets LLVM's options.
+/// Copies of the command line's values, since linking a kernel resets LLVM's
+/// options.
 struct Options {
   mlc::Target target;
   unsigned runs;
   std::string dump;
 };
 
-/// Times every kernel of a model by itself and lists them by their part of the
-/// whole.
+/// Times every kernel of a model separately and lists them by their share of
+/// the total.
 static void measureModule(const std::string &path, const Options &options) {
   struct Row {
     ModuleKernel kernel;

@@ -71,16 +71,16 @@ std::string affineMap(StringRef in, StringRef out) {
   return ("affine_map<(" + in + ") -> (" + out + ")>").str();
 }
 
-/// What follows a contraction, element by element, as one linalg.generic.
+/// The elementwise epilogue of a contraction, as one linalg.generic.
 class Epilogue {
 public:
-  /// Of `%c`, a tensor of `type` that is read by `loops`.
+  /// An epilogue of `%c`, a tensor of `type` that `loops` read.
   Epilogue(StringRef loops, StringRef type, StringRef element)
       : loops(loops), type(type), scalar((": " + element).str()),
         identity(affineMap(loops, loops)), types(type), maps(identity),
         arguments("%v" + scalar) {}
 
-  /// Adds the tensor `operand` by `op`; `argument` is its element.
+  /// Combines with the tensor `operand` by `op`; `argument` is its element.
   void add(StringRef operand, StringRef operandType, StringRef map,
            StringRef argument, StringRef result, StringRef op) {
     operands += (", " + operand).str();
@@ -90,7 +90,7 @@ public:
     apply(result, op, argument);
   }
 
-  /// `op` of the value so far and `second`, which gives `result`.
+  /// Sets `result` to `op` of the value so far and `second`.
   void apply(StringRef result, StringRef op, StringRef second) {
     body += formatv("    {0} = arith.{1} {2}, {3} {4}\n", result, op, last,
                     second, scalar);
@@ -126,8 +126,8 @@ std::string destination(const Dims &dims, StringRef element, StringRef zero) {
 // Convolution
 //===----------------------------------------------------------------------===//
 
-/// The tensors of a convolution; `given` is what the kernel is given of the
-/// filter `w`, and `out` is `y` with zeros around it.
+/// The tensors of a convolution. `given` is the form of the filter `w` that the
+/// kernel gets, and `out` is `y` with a halo of zeros.
 struct ConvTensors {
   Dims x, w, given, bias, y, out;
 
@@ -183,7 +183,7 @@ std::string convSignature(const ConvShape &s, const ConvTensors &t) {
 std::string convSum(const ConvShape &s, const ConvTensors &t) {
   std::string row = formatv("oh * {0} + kh * {1}", s.stride, s.dilation);
   std::string col = formatv("ow * {0} + kw * {1}", s.stride, s.dilation);
-  // The loops after those of the result, then indices of x and w.
+  // The reduction loops, then indices of x and w.
   std::string reduced = "ib, kh, kw, ii",
               x = "n, ib, " + row + ", " + col + ", ii",
               w = "ob, ib, kh, kw, ii, oi";

@@ -1,7 +1,7 @@
 //===- KernelText.h - Kernels of seam 3 as text -----------------*- C++ -*-===//
 //
-// Contraction kernels for the programs that measure and the tests that check:
-// written as MLIR, parsed, compiled and loaded into this process.
+// Contraction kernels for benchmarks and tests: written as MLIR, parsed,
+// compiled and loaded into this process.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,7 +16,7 @@
 
 namespace mlc::bench {
 
-/// A blocked convolution with what may follow it.
+/// A blocked convolution with an optional epilogue.
 struct ConvShape {
   int64_t n = 1, ic = 64, oc = 64, kernel = 3, stride = 1, dilation = 1;
   int64_t oh = 56, ow = 56;
@@ -39,7 +39,7 @@ struct ConvShape {
 };
 std::string convKernel(const ConvShape &shape);
 
-/// Y = A·B, with what may follow it.
+/// Y = A·B, with an optional epilogue.
 struct MatmulShape {
   int64_t batch = 0, m = 1, n = 1, k = 1;
   std::string element = "f32";
@@ -54,17 +54,17 @@ std::string matmulKernel(const MatmulShape &shape);
 /// One kernel of a module after fusion.
 struct ModuleKernel {
   std::string name, text;
-  double flops = 0; ///< of one launch, as the program says
+  double flops = 0; ///< of one launch, from the program
   int64_t launches = 0;
   std::vector<int64_t> bytes; ///< of every buffer, inputs then outputs
 };
 
-/// Kernels of the file `path` (what `mlc compile --compile-to=fuse` writes)
-/// that have fixed sizes, in order.
+/// Kernels of fixed sizes in the file `path` (output of `mlc compile
+/// --compile-to=fuse`), in order.
 std::vector<ModuleKernel> readModule(const std::string &path);
 
-/// Kernels compiled from text and loaded. Aborts with a message when a step
-/// fails: text is made here, so that is a defect.
+/// Kernels compiled from text and loaded. Aborts with a message if a step
+/// fails, which is a bug since the text is made here.
 class LoadedKernel {
 public:
   LoadedKernel(const std::string &text, const Target &target,
@@ -72,7 +72,7 @@ public:
   ~LoadedKernel();
   LoadedKernel(const LoadedKernel &) = delete;
 
-  /// Number of tasks and scratch bytes where the symbols have `values`.
+  /// Number of tasks and scratch bytes for the symbols' `values`.
   int64_t tasks(const std::vector<int64_t> &values) const;
   int64_t scratchBytes(const std::vector<int64_t> &values) const;
   /// Runs all tasks in ranges of `step` (0: one range).

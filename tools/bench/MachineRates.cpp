@@ -1,4 +1,4 @@
-//===- MachineRates.cpp - What this machine's core can do -----------------===//
+//===- MachineRates.cpp - The rates of this machine's core ----------------===//
 
 #include "tools/bench/MachineRates.h"
 #include "runtime/ThreadPool.h"
@@ -49,7 +49,7 @@ __attribute__((target("avx512f"))) static double fma512(int64_t steps) {
 }
 
 void mlc::bench::computeFor(double seconds) {
-  // Twelve multiply-adds, two in a cycle, at 3 GHz.
+  // Twelve multiply-adds per step, two per cycle, at 3 GHz.
   int64_t steps = seconds * 3e9 * 2 / chains;
   if (__builtin_cpu_supports("avx512f"))
     fma512(steps);
@@ -112,7 +112,8 @@ double mlc::bench::measureForkJoin(unsigned threads) {
     auto start = std::chrono::steady_clock::now();
     for (int i = 0; i < times; ++i) {
       meeting.expected += threads;
-      // Each waits for the others; or one would do it all before they come.
+      // Each waits for the others; otherwise one thread might do all the work
+      // before they start.
       pool.run(
           threads, threads,
           [](void *argument, unsigned, int64_t, int64_t) {

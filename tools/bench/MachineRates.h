@@ -1,7 +1,7 @@
-//===- MachineRates.h - What this machine's core can do ---------*- C++ -*-===//
+//===- MachineRates.h - The rates of this machine's core --------*- C++ -*-===//
 //
-// Short loops, in the time that the thread has run (other programs' time
-// slices do not count), the best of several.
+// Short loops, measured in thread CPU time (time slices of other programs do
+// not count); the best of several.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,27 +12,27 @@
 
 namespace mlc::bench {
 
-/// Seconds that this thread has run.
+/// CPU seconds of this thread.
 double threadSeconds();
 
 /// float32 operations per second of multiply-adds on vectors of 256 or 512
-/// bits, which this machine must have. A few milliseconds.
+/// bits, which this machine must have. Takes a few milliseconds.
 double measurePeakFlops(unsigned vectorBits);
 
-/// Multiply-adds on registers, of this machine's widest vectors: as many as an
-/// idle core does in about `seconds`.
+/// Runs multiply-adds in registers on this machine's widest vectors, as many as
+/// an idle core does in about `seconds`.
 void computeFor(double seconds);
 
-/// Bytes per second that one core reads from a buffer of `bytes` bytes, over
-/// and over, with vectors of 256 bits.
+/// Bytes per second that one core reads, repeatedly, from a buffer of `bytes`
+/// bytes with vectors of 256 bits.
 double measureBandwidth(int64_t bytes);
 
-/// Seconds to hand work to `threads` threads of the runtime's pool, of which
-/// each has to come, and to wait for them.
+/// Seconds to hand work to `threads` threads of the runtime's pool, each of
+/// which must take part, and to wait for them.
 double measureForkJoin(unsigned threads);
 
-/// Seconds that a cache line takes from one thread to another and back, the
-/// median of several rounds: how near to each other their cores are.
+/// Seconds for a round trip of a cache line between two threads, the median of
+/// several rounds: tells how close their cores are.
 double measureRoundTrip();
 
 } // namespace mlc::bench

@@ -4,7 +4,7 @@
 //
 // Writes the shared object, and to standard output one JSON object per kernel
 // (name, symbol, tasks, scratch bytes as expressions of the kernel's symbols),
-// which is what a test needs to load and run it.
+// from which a test can load and run it.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,4 +1,4 @@
-//===- mlc-check.cpp - Do these proofs prove this? ------------------------===//
+//===- mlc-check.cpp - Checks proofs of rules -----------------------------===//
 //
 //   mlc-check pair.mlir proof              its two functions
 //   mlc-check before.mlir after.mlir proof  the first function of each
@@ -7,9 +7,9 @@
 //   mlc-check folder                       the two functions of each NAME.mlir,
 //                                          by NAME.proof
 //
-// What is assumed stands on the before function, as for mlc-verify. A proof is
-// of what stands beside it; whether that is what a rule of mlc says is told by
-// a table of hashes.
+// Assumptions are attributes of the before function, as for mlc-verify. A proof
+// is checked against the statement beside it; a table of hashes tells whether
+// that is the statement of one of mlc's rules.
 //
 //===----------------------------------------------------------------------===//
 
@@ -73,7 +73,7 @@ namespace {
 
 using Functions = std::vector<mlir::func::FuncOp>;
 
-/// Checks proofs one after the other and tells what became of them.
+/// Checks proofs one after the other and prints the results.
 class Checks {
 public:
   Exit run();
@@ -99,7 +99,7 @@ private:
   std::set<StringRef> proved; // rules of mlc
 };
 
-/// The rule of mlc that says this, or has this name; null for none.
+/// The rule of mlc with this hash or name; null for none.
 const verifier::ShippedStatement *ruleThatSays(StringRef hash) {
   for (const verifier::ShippedStatement &rule : verifier::shippedStatements())
     if (hash == rule.statement)
@@ -219,7 +219,7 @@ Exit Checks::checkFile(StringRef name, const std::string &file,
   return code;
 }
 
-/// Names become names of files.
+/// Whether a name is safe as a file name.
 static bool isPlainName(StringRef name) {
   return !name.empty() && name.front() != '.' && llvm::all_of(name, [](char c) {
     return llvm::isAlnum(c) || StringRef("_-.$").contains(c);
@@ -255,7 +255,8 @@ Exit Checks::checkPairs(const std::string &file, const std::string &folder) {
 }
 
 Exit Checks::checkFolder(const std::string &folder) {
-  // Statements without a proof and proofs without a statement count as refused.
+  // A statement without a proof and a proof without a statement count as
+  // refused.
   std::set<std::string> names;
   std::error_code failure;
   for (fs::directory_iterator it(folder, failure), end; it != end && !failure;

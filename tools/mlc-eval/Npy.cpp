@@ -13,7 +13,7 @@ namespace mlc {
 
 namespace {
 
-/// The array type of a storage; nothing for fractions.
+/// The array type of a storage; none for fractions.
 std::optional<runtime::DType> dtypeOf(ElementStorage storage) {
   using runtime::DType;
   switch (storage) {

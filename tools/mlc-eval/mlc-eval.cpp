@@ -60,7 +60,7 @@ cl::opt<EvalDomain> domain(
                clEnumValN(EvalDomain::Rational, "rational", "fractions")),
     cl::cat(category));
 
-/// The sizes of the arguments: for ranks, of the whole tensors.
+/// The sizes of the arguments; for ranks, those of the whole tensors.
 Expected<std::vector<llvm::SmallVector<int64_t>>>
 argumentSizes(func::FuncOp function, llvm::ArrayRef<dist::AxisAttr> mesh,
               const EvalOptions &options) {

@@ -3,8 +3,8 @@
 //   mlir-opt --load-pass-plugin=libMLCPlugin.so
 //            --load-dialect-plugin=libMLCPlugin.so
 //
-// Linked to the shared libraries of MLIR and LLVM, and to no prover: what it
-// applies are the rules that the build proved.
+// Linked to the shared libraries of MLIR and LLVM, but to no prover: it applies
+// the rules that the build proved.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,8 +1,7 @@
 //===- AuditCommand.cpp - mlc-rules audit ---------------------------------===//
 //
-// Judges anybody's rules. What is refuted comes with a small counterexample
-// and, where one was found and proved, the condition under which the rule does
-// hold.
+// Judges rules of any origin. A refuted rule comes with a small counterexample
+// and, if one was found and proved, a condition under which the rule holds.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,7 +27,7 @@ namespace {
 
 struct Answer {
   Verdict verdict;
-  /// Of a refuted rule.
+  /// For a refuted rule.
   SynthesizedCondition repair;
 
   double seconds() const { return verdict.totalMs / 1000 + repair.seconds; }
@@ -50,8 +49,8 @@ Answer judge(Rule &rule) {
   return answer;
 }
 
-/// `holds_if` is null where no condition was found and proved; `why_not` says
-/// more then.
+/// `holds_if` is null if no condition was found and proved; `why_not` then
+/// tells why.
 void addAnswer(llvm::json::Object &object, const Answer &answer) {
   addVerdict(object, answer.verdict);
   object["seconds"] = answer.seconds();

@@ -1,7 +1,7 @@
 //===- CheckCommand.cpp - mlc-rules check ---------------------------------===//
 //
-// Tests what the prover says with numbers: every rule on random instantiations
-// (none may differ), and rules made wrong on purpose (none may be proved).
+// Tests the prover with numbers: every rule on random instantiations (none may
+// differ), and deliberately wrong rules (none may be proved).
 //
 //===----------------------------------------------------------------------===//
 
@@ -48,7 +48,7 @@ static cl::opt<uint64_t> seed("seed", cl::desc("seed of all draws (1)"),
 
 namespace {
 
-/// The number of rules that failed.
+/// Returns the number of rules that failed.
 unsigned checkRules(RuleSet &rules, llvm::json::Array &out) {
   unsigned failures = 0;
   for (Rule &rule : rules.rules) {
@@ -76,7 +76,7 @@ unsigned checkRules(RuleSet &rules, llvm::json::Array &out) {
   return failures;
 }
 
-/// A rule's label, by the table or, for others, by the prover.
+/// A rule's label, from the table or else from the prover.
 FloatClass labelOf(Rule &rule) {
   if (rule.proved)
     return rule.proved->floatClass;
@@ -84,7 +84,7 @@ FloatClass labelOf(Rule &rule) {
   return verdict.isProved() ? verdict.floatClass : FloatClass::ValueChanging;
 }
 
-/// The number of rules that keep less of floats than their label says.
+/// Returns the number of rules that are less exact on floats than their label.
 unsigned checkAllBits(RuleSet &rules, llvm::json::Array &out) {
   unsigned failures = 0, numExact = 0, numReassociating = 0;
   uint64_t numEqual = 0, numSpoiled = 0;
@@ -121,7 +121,7 @@ unsigned checkAllBits(RuleSet &rules, llvm::json::Array &out) {
   return failures;
 }
 
-/// Judged by the prover without numbers, which could only help it.
+/// Lets the prover judge without trials on numbers, which could only help it.
 Verdict judgeWithoutNumbers(const Mutant &mutant) {
   VerifierOptions settings;
   settings.trialsBefore = settings.trialsAfter = 0;
@@ -130,7 +130,7 @@ Verdict judgeWithoutNumbers(const Mutant &mutant) {
   return verify(mutant.before, mutant.after, mutant.assumptions, settings);
 }
 
-/// The number of wrong rules that were proved.
+/// Returns the number of wrong rules that were proved.
 unsigned checkMutants(RuleSet &rules, llvm::json::Array &out) {
   unsigned proved = 0, refuted = 0, unknown = 0;
   std::vector<Mutant> wrong = makeMutants(rules, mutants, seed);

@@ -1,4 +1,4 @@
-//===- Command.cpp - What the subcommands of mlc-rules share --------------===//
+//===- Command.cpp - Shared parts of mlc-rules' subcommands ---------------===//
 
 #include "tools/mlc-rules/Command.h"
 #include "dialects/Interfaces/Attributes.h"
@@ -31,8 +31,8 @@ RuleFileOptions::RuleFileOptions(cl::SubCommand &command)
       json("json", cl::desc("print one JSON document"), cl::sub(command),
            cl::cat(category())) {}
 
-/// Makes a rule of each pair @NAME_before, @NAME_after at the module's top, so
-/// that files for mlc-verify can be audited too.
+/// Makes a rule from each top-level pair @NAME_before, @NAME_after, so that
+/// files for mlc-verify can be audited too.
 static void wrapPairs(mlir::ModuleOp module) {
   mlir::OpBuilder builder(module.getContext());
   // The functions move while the pairs are made.
@@ -55,7 +55,7 @@ static void wrapPairs(mlir::ModuleOp module) {
   }
 }
 
-/// Reads one file into the set; problems are printed. An exit code.
+/// Reads one file into the set and prints problems; returns an exit code.
 static Exit loadFile(RuleSet &rules, mlir::MLIRContext &context,
                      const std::string &file) {
   runtime::FileBytes bytes;

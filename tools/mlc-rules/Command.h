@@ -1,4 +1,4 @@
-//===- Command.h - What the subcommands of mlc-rules share ------*- C++ -*-===//
+//===- Command.h - Shared parts of mlc-rules' subcommands -------*- C++ -*-===//
 //
 // One file for each subcommand. A subcommand's options live in its file; its
 // `Command` is named in mlc-rules.cpp.
@@ -18,7 +18,7 @@ namespace mlc::rules {
 
 struct Command {
   llvm::cl::SubCommand &options;
-  /// Carries the command out; returns an exit code.
+  /// Runs the command; returns an exit code.
   Exit (*run)();
 };
 
@@ -49,15 +49,15 @@ struct RuleFileOptions {
   llvm::cl::opt<bool> json;
 };
 
-/// What every subcommand says of a rule in JSON: name, text, hash, origin,
-/// condition, before, after. `verify` and `audit` add verdict, seconds and, as
+/// The JSON object of a rule in every subcommand: name, text, hash, origin,
+/// condition, before, after. `verify` and `audit` add verdict, seconds and, if
 /// they apply, float_class, two_way, lemmas, counterexample or reason.
 llvm::json::Object describe(Rule &rule);
 void addVerdict(llvm::json::Object &object, const Verdict &verdict);
-/// float_class and two_way.
+/// Adds float_class and two_way.
 void addProof(llvm::json::Object &object, const RuleProof &proof);
 
-/// Writes a file; an exit code.
+/// Writes a file; returns an exit code.
 Exit writeFile(llvm::StringRef path, llvm::StringRef text);
 
 /// The exit code after one more verdict: refuted wins over unknown.

@@ -1,6 +1,6 @@
 //===- ExportCommand.cpp - mlc-rules export -------------------------------===//
 //
-// Rules in forms that other tools read. Both say the same: docs/RuleExport.md.
+// Exports rules in two equivalent formats for other tools: docs/RuleExport.md.
 //
 //===----------------------------------------------------------------------===//
 
@@ -43,7 +43,7 @@ private:
   llvm::raw_ostream &os;
 };
 
-/// An argument as @before calls it, also where it is one of @after.
+/// An argument's name in @before, also for arguments of @after.
 std::string nameOf(mlir::BlockArgument argument) {
   auto def = argument.getOwner()->getParentOp()->getParentOfType<rule::DefOp>();
   unsigned number = argument.getArgNumber();
@@ -307,7 +307,7 @@ llvm::json::Value JsonWriter::write(const Condition &condition) {
   return array;
 }
 
-/// The operators in order; a value is an argument, or a result of one before.
+/// The operators in order; a value is an argument or an earlier result.
 llvm::json::Object JsonWriter::write(mlir::func::FuncOp function) {
   using llvm::json::Array, llvm::json::Object;
   llvm::DenseMap<mlir::Operation *, int64_t> number;

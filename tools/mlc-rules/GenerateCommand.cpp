@@ -81,7 +81,7 @@ static std::string pathOf(llvm::StringRef name) {
   return path.str().str();
 }
 
-/// Makes the folder, or reads the state of the run that is resumed.
+/// Makes the folder, or reads the state of the run to resume.
 static Exit openFolder(generate::GenerateOptions &options, bool &isNew) {
   std::error_code error = llvm::sys::fs::create_directories(out);
   if (error)
@@ -166,7 +166,7 @@ static void printSummary(const generate::GenerateReport &report) {
     os << "left out: " << what << '\n';
 }
 
-/// Shows on a terminal what goes on, at most twice a second.
+/// Shows the progress on a terminal, at most twice a second.
 class TerminalProgress {
 public:
   void operator()(const std::string &text) {
@@ -200,14 +200,14 @@ static Exit run() {
   bool isNew = true;
   if (Exit code = openFolder(options, isNew); code != Exit::Done)
     return code;
-  // Proofs are kept as they come, so that nothing is lost.
+  // Write proofs as they are found, so that none is lost.
   std::error_code error;
   llvm::raw_fd_ostream state(pathOf("state"), error,
                              isNew ? llvm::sys::fs::OF_None
                                    : llvm::sys::fs::OF_Append);
   if (error)
     return fail(Exit::Resources, pathOf("state") + ": " + error.message());
-  // A line that was cut off ends here.
+  // End a truncated line.
   state << (isNew ? generate::stateHeader(options) : "\n");
   options.proved = [&](const std::string &family,
                        const generate::Outcome &outcome) {

@@ -45,7 +45,7 @@ static Exit run() {
       continue;
     }
     llvm::json::Object object = describe(rule);
-    // The keys of `verify`; nothing is proved here, so it takes no time.
+    // The keys of `verify`; without proving anything, so seconds are 0.
     object["proved"] = rule.proved.has_value();
     object["verdict"] = rule.proved ? "proved" : "unknown";
     object["seconds"] = 0.0;

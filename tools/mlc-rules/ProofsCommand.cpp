@@ -40,7 +40,7 @@ static std::string pathOf(llvm::StringRef folder, Rule &rule,
   return path.str().str();
 }
 
-/// The proof, and beside it what it is a proof of, for mlc-check.
+/// Writes the proof, and beside it the statement it proves, for mlc-check.
 static Exit writeProof(Rule &rule, llvm::StringRef proof) {
   std::string statement = statementText(rule.getName(), rule.getBefore(),
                                         rule.getAfter(), rule.assumptions);

@@ -70,8 +70,8 @@ static int writeOnnx(mlir::ModuleOp module) {
   return writeFile(output, *bytes);
 }
 
-/// From kernels and the program that runs them. The options are copies, as
-/// code generation sets LLVM's, which clears these.
+/// Writes an artifact from kernels and the program that runs them. Takes copies
+/// of the options, since code generation resets LLVM's.
 static int writeArtifact(std::string input, std::string output) {
   mlc::CompileOptions compiling;
   llvm::Expected<mlc::Target> parsed = mlc::parseTarget(target);
@@ -108,7 +108,7 @@ int main(int argc, char **argv) {
   }
   mlc::ImportOptions importOptions;
   for (llvm::StringRef dim : dims) {
-    // A name may hold '=' itself.
+    // A name may contain '='.
     auto [name, value] = dim.rsplit('=');
     int64_t number = 0;
     bool open = value == "any";

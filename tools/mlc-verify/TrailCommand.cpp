@@ -61,8 +61,8 @@ public:
     return &rule;
   }
 
-  /// The rules that were used, by who vouches for them, and what floats mean in
-  /// the least exact of them.
+  /// The rules used, grouped by what vouches for them, and the float class of
+  /// the least exact one.
   std::vector<std::string> restsOn() const {
     std::vector<std::string> lines;
     auto list = [&](const std::set<std::string> &names, const char *how) {
@@ -83,8 +83,7 @@ public:
   bool isTwoWay() const { return usedOneWay.empty(); }
 
 private:
-  /// Nobody vouches for a rule of the user's: it is proved here, whatever its
-  /// file or its name says.
+  /// A user's rule is always proved here, whatever its file or name says.
   Error prove(Rule &rule, bool isUsers) {
     if (!isUsers) {
       if (!rule.proved)
@@ -127,7 +126,7 @@ private:
 // The check
 //===----------------------------------------------------------------------===//
 
-/// Whether JSON is nested no deeper than a trail is: it is read by recursion.
+/// Whether JSON is nested no deeper than a trail, since the parser recurses.
 bool isShallow(StringRef text) {
   unsigned depth = 0;
   bool inString = false;
@@ -247,8 +246,8 @@ private:
     return true;
   }
 
-  /// What counts is the file: it is imported as any model is, and what that
-  /// makes of it must be what the trail makes of the model.
+  /// Imports the result's file like any model, and compares that with what the
+  /// trail makes of the model.
   bool compare() {
     ImportReport imported;
     ImportOptions options; // dims that were fixed are fixed in the file
@@ -264,8 +263,7 @@ private:
     if (std::optional<std::string> difference =
             graphDifference(*module, *found))
       return refuse("differs from what the trail makes: " + *difference);
-    // Where the graph is one meaning of several, equal graphs show nothing of
-    // the others.
+    // If the model has several meanings, equal graphs prove only this one.
     std::vector<std::string> assumptions = assumptionsOf(*module);
     if (assumptions.empty())
       return true;

@@ -11,34 +11,35 @@
 namespace mlc {
 
 struct TrailQuestion {
-  /// The model as it was given to `mlc optimize`, and what that wrote.
+  /// The input model of `mlc optimize`, and its output.
   std::string model, result;
-  /// The dims that were fixed then.
+  /// The dims that were fixed in that run.
   ImportOptions import;
-  /// Files of rules that are not shipped; those that the trail uses are proved.
+  /// Files of rules that are not shipped; the rules that the trail uses are
+  /// proved.
   std::vector<std::string> ruleFiles;
   VerifierOptions verifier;
 };
 
 struct TrailReport {
-  /// Done: replayed. Differs: refused.
+  /// Done: the trail replays. Differs: it is refused.
   Exit answer = Exit::Done;
-  /// What is wrong, naming the file.
+  /// The error, with the file's name.
   std::string reason;
-  /// Replayed: what one must believe to believe it, a line each.
+  /// If it replays: what the result rests on, one line each.
   std::vector<std::string> restsOn;
-  /// Of the least exact rule that was used.
+  /// The class of the least exact rule used.
   FloatClass floatClass = FloatClass::BitExact;
-  /// Whether all rules that were used are proved in both directions; else the
-  /// result may have values where the model is not defined.
+  /// Whether all rules used are proved in both directions; if not, the result
+  /// may have values where the model is undefined.
   bool isTwoWay = true;
   size_t steps = 0, operators = 0;
   double seconds = 0;
 };
 
-/// Whether the trail in the result's metadata proves it equal to the model:
-/// the model is imported, its constants folded, each step replayed, and the
-/// chosen operators, folded, compared with what an import of the result makes.
+/// Whether the trail in the result's metadata proves it equal to the model.
+/// Imports the model, folds constants, replays each step, and compares the
+/// chosen, folded operators with an import of the result.
 TrailReport checkTrail(const TrailQuestion &question);
 
 } // namespace mlc

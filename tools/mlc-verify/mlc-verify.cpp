@@ -126,7 +126,7 @@ static Exit exitOf(const Verdict &verdict) {
                                : Exit::Unknown;
 }
 
-/// Whether a proof keeps of floats what is required.
+/// Whether a proof meets the required float class.
 static Exit checkClass(FloatClass floatClass) {
   if (floatClass <= required)
     return Exit::Done;
@@ -208,8 +208,8 @@ static Exit writeTo(llvm::StringRef path, const std::string &text) {
                      : error(static_cast<Exit>(status.code), status.message);
 }
 
-/// Proofs for the kernel: one is looked for and written, or one is checked, of
-/// whichever question has one.
+/// Proofs for the kernel: searches and writes one, or checks one, for the
+/// question that has one.
 static Exit askKernel(llvm::ArrayRef<verifier::Question> questions,
                       const Assumptions &assumptions,
                       mlir::MLIRContext *context, VerifierOptions options) {
@@ -268,13 +268,13 @@ static Exit askKernel(llvm::ArrayRef<verifier::Question> questions,
 
 namespace {
 
-/// What the files hold.
+/// The functions of the files.
 class Functions {
 public:
   Functions()
       : context(verifier::readDialects(),
                 mlir::MLIRContext::Threading::DISABLED) {
-    // Functions of linalg alone do not load it.
+    // A file with only linalg does not load these dialects.
     context.loadDialect<MlcDialect, dist::DistDialect>();
   }
 
@@ -287,7 +287,8 @@ public:
     return Exit::Done;
   }
 
-  /// The two that are compared: the first of each file, or those of one.
+  /// Finds the two functions to compare: the first of each file, or the two of
+  /// one.
   Exit findPair(std::vector<mlir::func::FuncOp> &pair) {
     for (auto &module : modules)
       for (auto function : module->getOps<mlir::func::FuncOp>()) {
@@ -325,7 +326,7 @@ private:
 
 } // namespace
 
-/// Says what was found.
+/// Prints the verdict.
 static Exit report(const Verdict &verdict,
                    const std::vector<std::string> &restsOn) {
   json ? printJson(verdict, restsOn) : printText(verdict, restsOn);
@@ -432,7 +433,7 @@ static Exit replayTrail(const VerifierOptions &options) {
   question.verifier = options;
   question.import.parameters.assign(parameters.begin(), parameters.end());
   for (llvm::StringRef dim : dims) {
-    // A name may hold '=' itself.
+    // A name may contain '='.
     auto [name, value] = dim.rsplit('=');
     int64_t number = 0;
     bool isOpen = value == "any";

@@ -61,14 +61,14 @@ double seconds(std::chrono::steady_clock::time_point since) {
       .count();
 }
 
-/// Largest resident memory of this process so far, in bytes.
+/// Peak resident memory of this process, in bytes.
 uint64_t peakBytes() {
   struct rusage usage;
   ::getrusage(RUSAGE_SELF, &usage);
   return uint64_t(usage.ru_maxrss) * 1024;
 }
 
-/// The value that `share` of the sorted times do not exceed.
+/// The quantile `share` of sorted times.
 double quantile(llvm::ArrayRef<double> sorted, double share) {
   size_t index = std::ceil(share * sorted.size());
   return sorted[std::max<size_t>(index, 1) - 1];
@@ -76,7 +76,7 @@ double quantile(llvm::ArrayRef<double> sorted, double share) {
 
 } // namespace
 
-/// Sorted times in milliseconds, after a few runs that are not timed.
+/// Sorted times in milliseconds, after a few untimed runs.
 llvm::Expected<std::vector<double>> BenchCommand::measure(Session &session) {
   for (int i = 0; i < 3; ++i)
     if (llvm::Error error = session.run())
@@ -92,8 +92,8 @@ llvm::Expected<std::vector<double>> BenchCommand::measure(Session &session) {
   return times;
 }
 
-/// The steps' times, from a session of its own: taking them costs time, and on
-/// a GPU launches are not recorded then.
+/// The steps' times, from a separate session: measuring costs time, and on a
+/// GPU prevents recorded launches.
 llvm::Expected<std::optional<Profile>>
 BenchCommand::profileOf(const Model &built, llvm::ArrayRef<DimSetting> sizes) {
   if (!profile)

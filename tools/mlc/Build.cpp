@@ -168,7 +168,7 @@ Compilation::importFrom(const ModelOptions &options,
   auto choice = choose(modelFile->proto());
   if (!choice)
     return choice.takeError();
-  // Of two settings of a dim the last counts.
+  // The last setting of a dim wins.
   std::vector<DimSetting> all = std::move(choice->dims);
   llvm::append_range(all, dims);
   ImportOptions importing = importOptions(all, choice->parameters);
@@ -238,8 +238,8 @@ llvm::Error Compilation::read(const ModelOptions &options,
     searchLimit.reset();
     report = r;
   };
-  // Without folders, so that artifacts do not depend on where they are made.
   compileOptions.describeRemedy = describeRemedy;
+  // Without folders, so that artifacts do not depend on the place of the build.
   compileOptions.rebuild =
       "mlc compile " + llvm::sys::path::filename(file).str();
   addFlags(std::exchange(compileOptions.flags, {}));
@@ -287,7 +287,7 @@ llvm::Error Compilation::checkAssumed(const ImportReport &found) const {
   return llvm::Error::success();
 }
 
-/// Whether a diagnostic, which has no code, tells of a lack of memory or disk.
+/// Whether a diagnostic, which has no code, means a lack of memory or disk.
 static bool tellsOfResources(llvm::StringRef message) {
   return llvm::any_of(
       std::initializer_list<int>{ENOSPC, EFBIG, EDQUOT, ENOMEM, EMFILE, ENFILE},
@@ -296,7 +296,7 @@ static bool tellsOfResources(llvm::StringRef message) {
       });
 }
 
-/// What a phase said, after the file's name.
+/// Prefixes a phase's error with the file's name.
 llvm::Error Compilation::addPhase(llvm::Error error) const {
   return llvm::handleErrors(
       std::move(error), [&](const CompileError &failure) -> llvm::Error {
@@ -312,7 +312,7 @@ llvm::Error Compilation::addPhase(llvm::Error error) const {
 }
 
 llvm::Expected<std::unique_ptr<CompiledModel>> Compilation::compile() {
-  // Linking needs one; to find out at the end would be late.
+  // Linking needs a temporary folder; check that early.
   if (auto folder = TemporaryFolder::create(); !folder)
     return folder.takeError();
   Progress progress("compiling " + file);
@@ -365,7 +365,7 @@ llvm::Error Compilation::runTo(llvm::StringRef phase) {
 }
 
 static bool isArtifact(llvm::StringRef file) {
-  // To look into a pipe would take what is looked at.
+  // Reading from a pipe would consume its bytes.
   if (!llvm::sys::fs::is_regular_file(file))
     return false;
   auto start =

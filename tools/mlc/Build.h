@@ -19,27 +19,28 @@ class ModelProto;
 
 namespace mlc::cli {
 
-/// A model read from its file, with all that goes on to the compiler.
+/// A model read from its file, with everything that the compiler needs.
 class Compilation {
 public:
-  /// Imports the model. Errors: codes 2 to 4 with every unsupported node.
+  /// Imports the model. Fails with codes 2 to 4 and lists every unsupported
+  /// node.
   static llvm::Expected<std::unique_ptr<Compilation>>
   import(const ModelOptions &options);
-  /// The same, with how rewrites are searched.
+  /// The same, with the options of the search.
   static llvm::Expected<std::unique_ptr<Compilation>>
   import(const ModelOptions &options, const SearchFlags &search);
 
-  /// What is decided when the model has been read.
+  /// Choices made after the model is read.
   struct Choice {
     std::vector<std::string> parameters;
     /// Parameters that are running statistics (ImportOptions).
     std::vector<std::string> statistics;
     /// ImportOptions::inTraining.
     bool inTraining = false;
-    /// The module also has the model in its own form, with the same parameters,
-    /// as the function of this name.
+    /// If set, the module also has the unchanged model, with the same
+    /// parameters, as a function of this name.
     std::string ownForm;
-    /// Sizes beside those of the options, which go before.
+    /// Sizes besides those of the options, which take precedence.
     std::vector<DimSetting> dims;
   };
   using Choose =
@@ -50,63 +51,62 @@ public:
   static llvm::Expected<std::unique_ptr<Compilation>>
   import(const ModelOptions &options, const SearchFlags &search, Choose choose);
 
-  /// The result is for other runtimes: what only suits mlc's own code
-  /// generator is left out.
+  /// Makes the result fit for other runtimes: omits rewrites that only suit
+  /// mlc's code generator.
   void keepForOthers() { compileOptions.rewriting.forOthers = true; }
 
-  /// Says in the artifact how it was made, beside the options.
+  /// Records in the artifact how it was made, besides the options.
   void addFlags(llvm::ArrayRef<std::string> flags);
 
-  /// Says in the artifact how it is trained.
+  /// Records in the artifact how it is trained.
   void describeTraining(runtime::Training training) {
     compileOptions.trained = std::move(training);
   }
 
-  /// Holds what is compiled to `bytes` of memory, if they are any.
+  /// Limits the compiled program to `bytes` of memory, unless 0.
   void limitMemory(uint64_t bytes);
-  /// What came of it for the first program, once it is compiled; nothing when
-  /// there was no limit.
+  /// The result of the limit for the first program, once compiled; nothing
+  /// without a limit.
   const std::optional<MemoryReport> &getMemoryReport() const {
     return memoryReport;
   }
 
-  /// What the phases differentiate and distribute make of it.
+  /// Sets the options of the phases differentiate and distribute.
   void train(const DifferentiateOptions &options) {
     compileOptions.training = options;
   }
   void split(const runtime::Plan &plan) { compileOptions.plan = plan; }
-  /// Compiles it; called once.
+  /// Compiles it; call it once.
   llvm::Expected<std::unique_ptr<CompiledModel>> compile();
-  /// Compiles it to an artifact in memory; called once.
+  /// Compiles it to an artifact in memory; call it once.
   llvm::Expected<Model> build();
-  /// Runs the phases up to `phase`, but those that are over; the module is then
-  /// what that one made.
+  /// Runs the remaining phases up to `phase`; the module is then its result.
   llvm::Error runTo(llvm::StringRef phase);
 
-  /// The files that were read: the model, its data and those of options. No
-  /// output may be one of them.
+  /// The files read: the model, its data and those of options. No output may be
+  /// one of them.
   const std::vector<std::string> &getInputFiles() const { return inputFiles; }
 
   mlir::ModuleOp getModule() { return *module; }
-  /// What the module was made of.
+  /// The model file that the module was made from.
   ModelFile &getModelFile() { return *modelFile; }
-  /// The same for longer than until it is compiled.
+  /// The same, kept alive beyond compilation.
   std::shared_ptr<ModelFile> shareModelFile() const { return modelFile; }
   /// The rules of the user's files.
   llvm::ArrayRef<GivenRules> getGivenRules() const {
     return compileOptions.rewriting.rules;
   }
-  /// Which rules are taken.
+  /// Which rules may be applied.
   FpMode getFpMode() const { return compileOptions.rewriting.search.fp; }
-  /// What code is made for, and who makes it.
+  /// The target of code generation, and its backend.
   CodeTarget getCodeTarget() const { return compileOptions.getCodeTarget(); }
-  /// What leads the search; refers to this compilation.
+  /// The cost model of the search; refers to this compilation.
   CostModel makeCostModel() const {
     return mlc::makeCostModel(compileOptions.getCodeTarget(),
                               compileOptions.rewriting);
   }
-  /// What the search came to, once the optimize phase is over; nothing when
-  /// there was none.
+  /// The result of the search, once the optimize phase is over; nothing without
+  /// a search.
   const std::optional<SearchReport> &getSearchReport() const { return report; }
 
 private:
@@ -131,7 +131,7 @@ private:
   std::optional<SearchReport> report;
   std::optional<MemoryReport> memoryReport;
   std::shared_ptr<ModelFile> modelFile;
-  /// The last phase that is over; null: none.
+  /// The last completed phase; null: none.
   const Phase *done = nullptr;
   mlir::OwningOpRef<mlir::ModuleOp> module;
 };
@@ -145,10 +145,11 @@ struct BuiltModel {
 /// tell which it is.
 llvm::Expected<BuiltModel> openOrBuild(const ModelOptions &options);
 
-/// The target of `--target`. Errors: code 2 for an unknown name, 3 for a file.
+/// The target of `--target`. Fails with code 2 for an unknown name, 3 for a
+/// file.
 llvm::Expected<Target> parseTargetOption(llvm::StringRef name);
 
-/// The timing cache in a file. Errors: code 3, also when it was measured on
+/// The timing cache in a file. Fails with code 3, also if it was measured on
 /// another target.
 llvm::Expected<TimingCache> readTimings(llvm::StringRef file,
                                         const Target &target);

@@ -77,7 +77,7 @@ llvm::Error CalibrateCommand::run() {
 }
 
 llvm::Error CalibrateCommand::addTimings(const Target &target) {
-  // What is measured must not depend on what was.
+  // New measurements must not depend on earlier ones.
   const std::string file = model.timings;
   model.timings = "";
   TimingCache cache;

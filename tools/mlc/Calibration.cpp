@@ -1,4 +1,4 @@
-//===- Calibration.cpp - What this machine does, measured -----------------===//
+//===- Calibration.cpp - Measures the rates of this machine ---------------===//
 
 #include "tools/mlc/Calibration.h"
 #include "dialects/Graph/ModelOps.h"
@@ -33,8 +33,8 @@ public:
     context.loadAllAvailableDialects();
   }
 
-  /// Seconds of the longest step of the module with this text, on one
-  /// thread: rearranging of input and output is in steps of their own.
+  /// Seconds of the longest step of the module with this text, on one thread:
+  /// layout changes of input and output are separate steps.
   llvm::Expected<double> longestStep(const std::string &text) {
     auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
     assert(module && "the text is made here");
@@ -112,7 +112,7 @@ private:
       if (run >= 2)
         times.push_back(longest * 1e-9);
     }
-    // Others may take the core away; a calm run is what the rates are of.
+    // The fastest run, since other processes may take the core.
     return *llvm::min_element(times);
   }
 
@@ -141,7 +141,7 @@ std::string convText(const ConvShape &c) {
       c.channels / c.groups, c.groups);
 }
 
-/// Ten operations for each of `count` elements.
+/// The text of ten operations on each of `count` elements.
 std::string tanhText(int64_t count) {
   return llvm::formatv(
       "!x = tensor<{0}xf32>\n"
@@ -176,7 +176,7 @@ public:
   }
 
 private:
-  /// Three digits are more than repeats.
+  /// Rounded to three digits, more than is reproducible.
   void set(const char *key, double &field, double value, const char *how) {
     std::string text = llvm::formatv("{0:e2}", value);
     field = std::strtod(text.c_str(), nullptr);

@@ -1,4 +1,4 @@
-//===- Calibration.h - What this machine does, measured ---------*- C++ -*-===//
+//===- Calibration.h - Measures the rates of this machine -------*- C++ -*-===//
 
 #ifndef MLC_TOOLS_MLC_CALIBRATION_H
 #define MLC_TOOLS_MLC_CALIBRATION_H
@@ -11,21 +11,20 @@ namespace mlc::cli {
 
 class Progress;
 
-/// `base` with rates measured on this machine, most of them on kernels that
-/// mlc makes. Some seconds. Errors: code 8 when the machine cannot run code for
-/// `base`.
+/// `base` with rates measured on this machine, most of them on kernels that mlc
+/// makes. Takes some seconds. Fails with code 8 if the machine cannot run code
+/// for `base`.
 llvm::Expected<Target> calibrate(const Target &base, Progress &progress);
 
 /// A whole run of a model on one thread.
 struct ModelTimes {
-  double measured = 0;  ///< seconds: its kernels, each in its calmest run
+  double measured = 0;  ///< seconds: the sum of its kernels' fastest runs
   double predicted = 0; ///< by the target's cost model, without timings
 };
 
-/// Adds to `cache` what the operators of a model take, each in the kernel in
-/// which it runs (with what is fused to it), on one thread: the calmest of
-/// `runs`, and the median of operators alike. Errors: those of compiling and
-/// running the model.
+/// Adds the times of a model's operators to `cache`, each measured in its
+/// kernel (with fused operators), on one thread: the fastest of `runs`, and the
+/// median over equal operators. Fails if compiling or running the model does.
 llvm::Expected<ModelTimes> timeModel(const ModelOptions &model,
                                      const InputOptions &inputs, unsigned runs,
                                      TimingCache &cache);

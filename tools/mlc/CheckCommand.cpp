@@ -106,7 +106,7 @@ llvm::Error CheckCommand::run() {
                  << '\n';
   llvm::Error errors = llvm::Error::success();
   for (auto [report, file] : llvm::zip(reports, models))
-    // The list stands there already.
+    // The list of nodes is already printed.
     errors = llvm::joinErrors(std::move(errors),
                               report.status == Exit::Unsupported
                                   ? fail(Exit::Unsupported, report.message)

@@ -1,7 +1,7 @@
 //===- CollectiveCommand.cpp - mlc collective -----------------------------===//
 //
 // Runs a collective on ranks that are threads, or that a launcher has started,
-// checks the result on all of them and counts what they sent.
+// checks the result on all of them and counts the sent bytes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -128,14 +128,14 @@ private:
 
   TrialOptions trial;
   GroupTrialOptions groupTrial;
-  TrialResult result; // of a trial that is none of groups
+  TrialResult result; // of a trial without groups
   Communicator::Options communication;
 };
 
 volatile std::sig_atomic_t interrupted = 0;
 extern "C" void onInterrupt(int) { interrupted = 1; }
 
-/// On the watchdog's thread, while another one hangs.
+/// Called on the watchdog's thread while another hangs.
 void onHang(const std::string &text) {
   const std::string line =
       "mlc: error: " + text + "; see which rank hangs, and end it\n";
@@ -147,7 +147,7 @@ llvm::Error failure(const Status &status) {
   return fail(static_cast<Exit>(status.code), status.message);
 }
 
-/// Bool, which has no sum either, for a name that is none.
+/// Returns bool, which has no sum either, for an unknown name.
 mlc_dtype typeNamed(llvm::StringRef name) {
   for (int i = 0; mlc_dtype_size(static_cast<mlc_dtype>(i)); ++i)
     if (name == mlc_dtype_name(static_cast<mlc_dtype>(i)))
@@ -155,7 +155,7 @@ mlc_dtype typeNamed(llvm::StringRef name) {
   return MLC_BOOL;
 }
 
-/// Where plugins lie: beside the libraries of this build or installation.
+/// The plugins' folder, beside the libraries of this build or installation.
 std::string pluginFolder() {
   std::string program = llvm::sys::fs::getMainExecutable(
       "mlc", reinterpret_cast<void *>(&onInterrupt));
@@ -202,7 +202,7 @@ llvm::Error CollectiveCommand::readOptions() {
   return readLimits();
 }
 
-/// Numbers that have bounds.
+/// Checks the bounds of numbers.
 llvm::Error CollectiveCommand::readLimits() {
   if (repeat < 1)
     return fail(Exit::Usage, "collective: --repeat counts from 1");
@@ -216,7 +216,7 @@ llvm::Error CollectiveCommand::readLimits() {
   if (staleness && !trial.steps)
     return fail(Exit::Usage, "collective: --staleness is of --algorithm=server "
                              "with --steps; give both");
-  // What a clock adds is counted in the elements themselves.
+  // Elements count the clocks, so they must not overflow.
   if (trial.steps > 100 &&
       (mlc_dtype_size(trial.type) == 1 || trial.type == MLC_BF16))
     return fail(Exit::Usage, "collective: --steps=" + llvm::Twine(steps) +
@@ -247,8 +247,8 @@ llvm::Error CollectiveCommand::readLimits() {
   return llvm::Error::success();
 }
 
-/// Refuses what this machine's memory cannot hold, which else would end the
-/// process, or another one.
+/// Refuses sizes beyond this machine's memory, which otherwise would end this
+/// or another process.
 llvm::Error CollectiveCommand::checkMemory(int ranksHere) {
   const double memory =
       static_cast<double>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
@@ -277,7 +277,7 @@ llvm::Error CollectiveCommand::runThreads() {
   return status.ok() ? print("inproc", count) : failure(status);
 }
 
-/// On this process's rank.
+/// Runs the trial on this process's rank.
 Status CollectiveCommand::tryOut(Communicator &communicator) {
   if (!groups)
     return trial.steps ? runServerTrial(communicator, trial, result)
@@ -291,7 +291,7 @@ llvm::Error CollectiveCommand::print(const std::string &engineName, int ranks) {
   return groups ? report.printGroups(ranks, groupTrial) : report.print();
 }
 
-/// Of several ranks on a machine each has a GPU.
+/// Each of several ranks on a machine gets its own GPU.
 Status CollectiveCommand::findGpu(const World &world) {
   if (device.empty())
     return Status::success();
@@ -325,8 +325,8 @@ llvm::Error CollectiveCommand::runRank(const std::string &name,
                                      communication, communicator);
   if (!status.ok())
     return failure(status);
-  // From now on told by the rank itself, with what it waits for; one that joins
-  // ends at once.
+  // From now on the rank reports an interrupt itself, with what it waits for.
+  // During the join it just ends.
   ::signal(SIGTERM, onInterrupt);
   ::signal(SIGINT, onInterrupt);
   if (ranks && ranks != communicator->size())
@@ -336,7 +336,7 @@ llvm::Error CollectiveCommand::runRank(const std::string &name,
                             ranks.getValue(), communicator->size()));
   status = tryOut(*communicator);
   if (!status.ok()) {
-    // Before all ranks are ended, this one among them.
+    // Report first, since abort() may end this process too.
     const int code = report(failure(status));
     communicator->abort(code);
     return reported(code);
@@ -360,7 +360,8 @@ llvm::Error CollectiveCommand::run() {
     return runThreads();
   if (!engine.empty())
     return runRank(engine, world);
-  // Processes that mpirun has not started stand alone for MPI.
+  // Use the launcher's engine: MPI treats a process not started by mpirun as a
+  // single rank.
   return runRank(world.engine(), world);
 }
 

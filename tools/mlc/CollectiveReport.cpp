@@ -1,4 +1,4 @@
-//===- CollectiveReport.cpp - What mlc collective prints ------------------===//
+//===- CollectiveReport.cpp - The output of mlc collective ----------------===//
 
 #include "tools/mlc/CollectiveReport.h"
 #include "tools/mlc/Failure.h"
@@ -11,11 +11,11 @@ using namespace mlc::cli;
 using namespace mlc::runtime::transport;
 namespace json = llvm::json;
 
-/// Of all ranks.
+/// Sums over all ranks.
 struct CollectiveReport::Totals {
   Request request;
-  bool counts;      // the engine's own tells no bytes
-  int64_t times;    // how often it was done
+  bool counts;      // the engine's own reports no bytes
+  int64_t times;    // number of repetitions
   int64_t expected; // bytes
   int64_t sent = 0, messages = 0, lead = 0;
   double seconds = 0;

@@ -1,4 +1,4 @@
-//===- CollectiveReport.h - What mlc collective prints ----------*- C++ -*-===//
+//===- CollectiveReport.h - The output of mlc collective --------*- C++ -*-===//
 
 #ifndef MLC_TOOLS_MLC_COLLECTIVEREPORT_H
 #define MLC_TOOLS_MLC_COLLECTIVEREPORT_H
@@ -16,9 +16,9 @@ struct CollectiveReport {
   const runtime::transport::TrialOptions &trial;
   const runtime::transport::TrialResult &result;
 
-  /// Of a trial; an error if a result or the number of bytes is wrong.
+  /// Prints a trial; an error if a result or the number of bytes is wrong.
   llvm::Error print() const;
-  /// Of groups, whose results were all right.
+  /// Prints a trial of groups whose results were all right.
   llvm::Error
   printGroups(int ranks,
               const runtime::transport::GroupTrialOptions &options) const;

@@ -77,7 +77,7 @@ private:
   bool isTF32 = false;
 };
 
-/// Names of the tensors that the program keeps in buffers of their own.
+/// Names of the tensors that the program keeps in separate buffers.
 std::vector<std::string> bufferNames(const Model &model) {
   std::vector<std::string> names;
   for (size_t i = 0, n = mlc_artifact_buffer_count(model.get()); i < n; ++i)
@@ -150,9 +150,8 @@ CompareCommand::compareOutputs(const Model &model, const Session &session,
   return rows;
 }
 
-/// The nearest of the buffers that bear the layer's name and have its dims:
-/// what a node needs on the way bears its name too, as does its result in a
-/// layout of our own.
+/// The closest of the buffers with the layer's name and dims: a node's
+/// intermediates, and its result in mlc's own layout, have its name too.
 std::optional<Row>
 CompareCommand::compareLayer(const Model &model, const Session &session,
                              const NamedTensor &layer) const {
@@ -171,8 +170,8 @@ CompareCommand::compareLayer(const Model &model, const Session &session,
   return best;
 }
 
-/// Layers that are kept in memory. One that differs, though what is computed
-/// from it agrees, was not the layer itself and is left out.
+/// Compares layers that are kept in memory. If a layer differs but the values
+/// computed from it agree, the buffer was not the layer and is omitted.
 std::vector<Row>
 CompareCommand::compareLayers(const Model &model, const Session &session,
                               const ReferenceResults &want,
@@ -235,7 +234,7 @@ llvm::Error CompareCommand::run() {
   auto sizes = parseDims(model.dims);
   if (!sizes)
     return sizes.takeError();
-  // Every tensor shall be one of the model's own.
+  // Rewrites would replace the model's tensors.
   if (layers)
     model.noRewrites = true;
   model.checked = checked.checked;

@@ -82,7 +82,7 @@ llvm::Error CompileCommand::writeArtifact(const mlc::CompiledModel &compiled) {
                      [&](llvm::raw_ostream &os) { return compiled.write(os); });
 }
 
-/// The folder may be there; files in it are written anew.
+/// The folder may exist; files in it are overwritten.
 llvm::Error
 CompileCommand::writeSources(const mlc::CompiledModel &compiled,
                              const mlc::CodeTarget &target,
@@ -121,7 +121,7 @@ CompileCommand::writeSources(const mlc::CompiledModel &compiled,
   return writeOutputs(outputs);
 }
 
-/// With --mesh, what one of its ranks carries out.
+/// Imports the model; with --mesh, for one of its ranks.
 llvm::Expected<std::unique_ptr<Compilation>> CompileCommand::import() {
   if (!mesh.isGiven())
     return Compilation::import(model, search);

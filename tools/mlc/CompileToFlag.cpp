@@ -1,4 +1,4 @@
-//===- CompileToFlag.cpp - What a phase makes of a model ------------------===//
+//===- CompileToFlag.cpp - Writes the result of a phase -------------------===//
 
 #include "tools/mlc/CompileToFlag.h"
 #include "passes/Phases.h"
@@ -15,7 +15,7 @@ static std::string phaseNames() {
   return names;
 }
 
-/// Options keep a reference to it.
+/// Static, since options keep a reference to the text.
 static llvm::StringRef help() {
   static const std::string text =
       "Stop after this phase and write what it made as text: " + phaseNames();

@@ -1,4 +1,4 @@
-//===- CompileToFlag.h - What a phase makes of a model ----------*- C++ -*-===//
+//===- CompileToFlag.h - Writes the result of a phase -----------*- C++ -*-===//
 
 #ifndef MLC_TOOLS_MLC_COMPILETOFLAG_H
 #define MLC_TOOLS_MLC_COMPILETOFLAG_H
@@ -14,16 +14,17 @@ public:
   explicit CompileToFlag(llvm::cl::SubCommand &sub);
 
   bool isGiven() const { return !name.empty(); }
-  /// Errors: no such phase; a budget of memory, which is planned behind all.
+  /// Fails for an unknown phase, and for a memory budget, which is planned
+  /// after all phases.
   llvm::Error check(const MemoryBudget &budget) const;
   llvm::StringRef phase() const { return name.getValue(); }
   bool is(llvm::StringRef phase) const { return name == phase; }
 
-  /// `phase`, or the one that was given if that is earlier.
+  /// The earlier one of `phase` and the given one.
   llvm::StringRef upTo(llvm::StringRef phase) const;
 
-  /// Runs the phases and writes what the last one made into a file, or to
-  /// standard output where `output` is empty.
+  /// Runs the phases and writes the result of the last one to a file, or to
+  /// standard output if `output` is empty.
   llvm::Error write(Compilation &compilation, llvm::StringRef output) const;
 
 private:

@@ -107,7 +107,7 @@ llvm::Error DistributionFlags::open(
 }
 
 llvm::Error DistributionFlags::refuseAlone() const {
-  // What one rank does as well is no wrong thing to say.
+  // Values that mean the same for one rank are allowed.
   const std::pair<const cl::Option *, bool> options[] = {
       {&groups, groups == 1},
       {&zero, zero == 0},
@@ -140,7 +140,7 @@ llvm::Error DistributionFlags::refuseBesideServer() const {
                        : llvm::Error::success();
 }
 
-/// Those of options that are not of one rank.
+/// Checks the options for several ranks.
 llvm::Error DistributionFlags::checkNames(bool &hasServer) const {
   if (zero > unsigned(runtime::ZeroStage::Weights))
     return fail(Exit::Usage, "--zero=" + llvm::Twine(zero) +

@@ -15,24 +15,24 @@ class DistributionFlags {
 public:
   explicit DistributionFlags(llvm::cl::SubCommand &sub);
 
-  /// The ranks that this process is, whose sessions are on `device`: none where
-  /// there is one alone. `engines` outlives them.
+  /// Opens the ranks of this process, whose sessions are on `device`; none for
+  /// a single rank. `engines` outlives them.
   llvm::Error open(runtime::transport::RunEngines &engines,
                    const std::string &device,
                    std::vector<std::shared_ptr<runtime::Ranks>> &ranks) const;
 
-  /// Of `ranks` ranks, a server among them if there is to be one. Errors: names
-  /// that are none, numbers out of bounds, and options that say something of
-  /// several ranks where there is one.
+  /// The plan for `ranks` ranks, including the server if there is one. Fails
+  /// for unknown names, numbers out of range, and options for several ranks if
+  /// there is one.
   llvm::Expected<runtime::Plan> plan(int64_t ranks) const;
-  /// Of --ranks, or of the file of --plan: 1 where nothing is said. Errors: of
-  /// that file.
+  /// The number of ranks from --ranks or the file of --plan; default 1. Fails
+  /// as reading that file does.
   llvm::Expected<int64_t> givenRanks() const;
-  /// The plan of as many.
+  /// The plan for that many.
   llvm::Expected<runtime::Plan> givenPlan() const;
-  /// Of --print-plan: whether there is nothing to do but to print the plan.
+  /// Whether --print-plan is given: only print the plan.
   bool prints() const { return planFlag.prints(); }
-  /// Prints it, of as many ranks as a launcher has started; the first does.
+  /// Rank 0 prints the plan for as many ranks as a launcher has started.
   llvm::Error printPlan() const;
 
 private:

@@ -1,4 +1,4 @@
-//===- Evaluation.cpp - What the reference evaluator says -----------------===//
+//===- Evaluation.cpp - Values by the reference evaluator -----------------===//
 
 #include "tools/mlc/Evaluation.h"
 #include "dialects/Interfaces/CompileTime.h"
@@ -14,7 +14,7 @@
 using namespace mlc;
 using namespace mlc::cli;
 
-/// What went wrong, with the exit code that fits.
+/// The error with the fitting exit code.
 static llvm::Error evaluationFailure(llvm::StringRef file, llvm::Error error) {
   return llvm::handleErrors(
       std::move(error), [&](const EvalError &failure) -> llvm::Error {
@@ -87,7 +87,7 @@ llvm::Expected<HostTensor> mlc::cli::toHost(mlir::ElementsAttr value) {
   return fromEval(*tensor, typeOf(tensor->getStorage()));
 }
 
-/// The arguments of `function`: inputs, and parameters behind them.
+/// The arguments of `function`: inputs, then parameters.
 static llvm::Expected<std::vector<EvalTensor>>
 argumentsOf(mlir::func::FuncOp function, llvm::ArrayRef<HostTensor> inputs) {
   std::vector<EvalTensor> arguments;
@@ -160,7 +160,7 @@ mlc::cli::runEvaluator(const ModelOptions &options,
   ReferenceResults results;
   results.by = "the reference evaluator";
   for (auto [index, value] : llvm::enumerate(*values)) {
-    // What --checked asks of indices is no output.
+    // Results for --checked indices are not outputs.
     if (function.getResultAttr(index, kCheckAttr))
       continue;
     auto name =

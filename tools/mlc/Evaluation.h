@@ -1,4 +1,4 @@
-//===- Evaluation.h - Values by definition ----------------------*- C++ -*-===//
+//===- Evaluation.h - Values by the reference evaluator ---------*- C++ -*-===//
 
 #ifndef MLC_TOOLS_MLC_EVALUATION_H
 #define MLC_TOOLS_MLC_EVALUATION_H
@@ -9,8 +9,8 @@
 namespace mlc::cli {
 
 /// The results of `function` on `inputs`, with its parameters, by the reference
-/// evaluator in double precision whatever the model's own is: floats become
-/// float64. `file` stands for the model in errors.
+/// evaluator, always in double precision: floats become float64. `file` names
+/// the model in errors.
 llvm::Expected<std::vector<HostTensor>>
 evaluateInDouble(llvm::StringRef file, mlir::func::FuncOp function,
                  llvm::ArrayRef<HostTensor> inputs);

@@ -1,4 +1,4 @@
-//===- Explain.cpp - What a search did to a model, for people -------------===//
+//===- Explain.cpp - Explains the search on a model -----------------------===//
 
 #include "tools/mlc/Explain.h"
 #include "rewrites/ProofLog/Replay.h"
@@ -15,7 +15,7 @@ using llvm::Error;
 using llvm::Expected;
 using llvm::StringRef;
 
-/// A step's rule: trails name rules by name and hash.
+/// A step's rule, found by name and hash.
 static Rule *findRule(RuleSet &rules, const TrailStep &step) {
   for (Rule &rule : rules.rules)
     if (rule.getName() == step.rule && rule.hash == step.hash)
@@ -29,17 +29,17 @@ static std::string microseconds(double seconds) {
   return text;
 }
 
-/// "saves 1.2 us" or "costs 0.3 us"; of a step that is not part of a larger
-/// one "prepares another" where it does neither.
+/// "saves 1.2 us" or "costs 0.3 us"; "prepares another" for a step that does
+/// neither.
 static std::string gainText(double seconds) {
   if (seconds == 0)
     return "prepares another";
   return (seconds > 0 ? "saves " : "costs ") + microseconds(std::abs(seconds));
 }
 
-/// The steps of a trail: one that does not pay by itself is one with the next
-/// that has a place in common with it, or else with the last before it. In the
-/// order of the first of each.
+/// Groups the steps of a trail: a step without gain of its own joins the next
+/// step that shares a place with it, or else the last such step before it.
+/// Groups are in the order of their first steps.
 static std::vector<std::vector<size_t>> stepsThatPay(const Trail &trail) {
   const size_t count = trail.steps.size();
   auto meet = [&](size_t i, size_t j) {

@@ -1,13 +1,13 @@
-//===- Explain.h - What a search did to a model, for people -----*- C++ -*-===//
+//===- Explain.h - Explains the search on a model ---------------*- C++ -*-===//
 //
 //   auto explanation = Explanation::make(prepared, trail, rules, cost);
 //   explanation->print(os);      each step: rule, place, condition, gain; and
 //                                steps that do not pay on the target
 //   explanation->drawSvg(os);    both graphs, what was rewritten marked
 //
-// Weights and what is computed from them alone are left out of the drawings.
-// Of graphs that are too large to be read only what was rewritten is drawn,
-// with its neighbours, and equal parts once.
+// The drawings omit weights and values computed from them alone. For graphs too
+// large to read, they show only rewritten parts with their neighbours, and
+// equal parts once.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,10 +32,10 @@ struct DrawnNode {
   Mark mark = Mark::Same;
 };
 
-/// Both sides of something that was rewritten.
+/// A rewritten part, before and after.
 struct DrawnPart {
   std::vector<DrawnNode> before, after;
-  /// Indices of the steps that take part, ascending.
+  /// Indices of its steps, ascending.
   std::vector<unsigned> steps;
   /// How many parts of the model look like this one.
   unsigned count = 1;
@@ -43,9 +43,9 @@ struct DrawnPart {
 
 class Explanation {
 public:
-  /// Of the function that `trail` is about, as it stood before the search.
-  /// Fails where the trail does not replay: nothing is explained that is not
-  /// true. `rules` outlives the result. `cost` is what the search was led by.
+  /// Explains `trail` on its function as it was before the search. Fails if the
+  /// trail does not replay, so that no false explanation is given. `rules`
+  /// outlives the result. `cost` is the cost model of the search.
   static llvm::Expected<Explanation> make(mlir::func::FuncOp before,
                                           const Trail &trail, RuleSet &rules,
                                           const CostModel &cost);
@@ -65,8 +65,8 @@ private:
   std::vector<DrawnPart> parts;
 };
 
-/// The steps of a trail as text. Where `rules` knows a rule, with what it says
-/// and its condition.
+/// Prints the steps of a trail as text, with the statement and condition of
+/// rules that `rules` knows.
 void printSteps(llvm::raw_ostream &os, const Trail &trail, RuleSet *rules);
 
 } // namespace mlc::cli

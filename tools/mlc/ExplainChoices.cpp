@@ -1,4 +1,4 @@
-//===- ExplainChoices.cpp - What a search did not do, and why -------------===//
+//===- ExplainChoices.cpp - Steps that a search rejected ------------------===//
 
 #include "tools/mlc/ExplainChoices.h"
 #include "dialects/Interfaces/CompileTime.h"
@@ -11,7 +11,7 @@ using namespace mlc;
 using namespace mlc::cli;
 using llvm::SmallVector;
 
-/// A free choice is tried up to this: 1x1 kernels become up to 9x9.
+/// The largest free choice to try: 1x1 kernels become up to 9x9.
 static constexpr int64_t largestChoice = 4;
 
 namespace {
@@ -24,7 +24,7 @@ public:
         total(cost.seconds(function.getBody())) {}
 
   std::vector<Choice> run() {
-    // An attempt is built in place and taken away again.
+    // Attempts are built in place and removed again.
     SmallVector<Operation *> operators;
     for (Operation &op : function.getBody().front())
       if (op.getNumResults() != 0 && !isCompileTime(op.getResult(0)))
@@ -46,7 +46,7 @@ public:
   }
 
 private:
-  /// Rules without a choice at `op`.
+  /// Tries rules without a choice at `op`.
   void single(Operation *op) {
     auto it = closed.find(op->getName().getStringRef());
     if (it == closed.end())
@@ -62,8 +62,8 @@ private:
       }
   }
 
-  /// Every value of the symbols that are free, all alike or one at a time
-  /// where there are several.
+  /// Tries every value of the free symbols; if there are several, all equal or
+  /// one at a time.
   void choose(const Match &match, const std::vector<std::string> &symbols) {
     MLIRContext *context = function.getContext();
     std::vector<int64_t> values(symbols.size());
@@ -81,8 +81,8 @@ private:
     }
   }
 
-  /// A step that only serves another: it counts where it makes an operator
-  /// that could then be a neighbour's counterpart.
+  /// Tries a step that only enables another: it counts if it makes an operator
+  /// that matches a neighbour.
   void prepare(const Match &match) {
     Rewriting rewriting(function);
     std::optional<Attempt> attempt = rewriting.attempt(match, cost);
@@ -102,7 +102,7 @@ private:
     attempt = copied.attempt(there, cost);
     SmallVector<Operation *> created = attempt->created;
     copied.commit(there, *attempt);
-    // The counterpart may stand before or behind.
+    // The match may be before or after.
     llvm::SetVector<Operation *> roots;
     for (Operation *op : created)
       for (Value operand : op->getOperands())
@@ -111,8 +111,8 @@ private:
       follow(match, *copy, root, created);
   }
 
-  /// Another reader of the same value, with the same attributes and, but for
-  /// their first dim, the same other operands.
+  /// Whether the value has another reader with the same attributes and, except
+  /// for the first dim, equal other operands.
   static bool hasTwin(Operation *op) {
     return llvm::any_of(op->getOperand(0).getUsers(), [&](Operation *other) {
       if (other == op || other->getName() != op->getName() ||
@@ -130,7 +130,7 @@ private:
     });
   }
 
-  /// What rules with several results do with one of `created` at `root`.
+  /// Tries rules with several results on one of `created` at `root`.
   void follow(const Match &first, func::FuncOp copy, Operation *root,
               llvm::ArrayRef<Operation *> created) {
     auto it = closed.find(root->getName().getStringRef());
@@ -172,7 +172,7 @@ private:
   }
 
   void note(std::vector<TrailStep> steps, double loss) {
-    // What would pay is not explained by its cost.
+    // A step with a gain was not rejected by its cost.
     if (loss <= total * 1e-9)
       return;
     std::string kind;
@@ -183,7 +183,7 @@ private:
     }
     auto [it, isNew] = best.try_emplace(kind, Choice{steps, loss});
     Choice &choice = it->second;
-    // Two that are merged are found from either side.
+    // A set, since a merge of two is found from either side.
     places[kind].insert(std::move(where));
     choice.places = places[kind].size();
     if (!isNew && loss < choice.lossSeconds) {
@@ -197,7 +197,7 @@ private:
   const CostModel &cost;
   llvm::StringMap<SmallVector<Rule *>> closed;
   double total;
-  // By the names of the rules.
+  // Keyed by the names of the rules.
   std::map<std::string, Choice> best;
   std::map<std::string, std::set<std::set<std::string>>> places;
 };

@@ -1,4 +1,4 @@
-//===- ExplainChoices.h - What a search did not do, and why -----*- C++ -*-===//
+//===- ExplainChoices.h - Steps that a search rejected ----------*- C++ -*-===//
 
 #ifndef MLC_TOOLS_MLC_EXPLAINCHOICES_H
 #define MLC_TOOLS_MLC_EXPLAINCHOICES_H
@@ -11,19 +11,19 @@
 
 namespace mlc::cli {
 
-/// Steps that the rules allow in a result, but that the cost model is against.
+/// Steps that the rules allow in a result but the cost model rejects.
 struct Choice {
   std::vector<TrailStep> steps;
-  /// By how much one run would be slower, predicted; positive.
+  /// The predicted slowdown of one run; positive.
   double lossSeconds = 0;
-  /// Where the same rules could be applied; this is the least bad of them.
+  /// The number of places for the same rules; this is the least bad one.
   unsigned places = 1;
 };
 
 /// The steps that remain possible in `function`: each rule by itself, and each
-/// rule with a free choice (how far to enlarge a kernel) where it makes an
-/// operator alike to a neighbour, together with what then becomes possible.
-/// The least bad of each kind, in that order. Leaves `function` as it is.
+/// rule with a free choice (how far to enlarge a kernel) that makes an operator
+/// match a neighbour, together with the steps that this enables. Returns the
+/// least bad of each kind, in that order. Does not change `function`.
 std::vector<Choice> findChoices(mlir::func::FuncOp function, RuleSet &rules,
                                 const CostModel &cost);
 

@@ -42,7 +42,7 @@ llvm::Error ExplainFlag::explain(const Compilation &compilation,
   auto trails = mlc::getTrails(after);
   if (!trails)
     return withFile(model, Exit::Internal, trails.takeError());
-  // The trail is about the model as the search saw it.
+  // The trail refers to the model as the search saw it.
   mlc::RuleSet rules;
   if (failed(mlc::prepare(*before)) ||
       failed(mlc::addRules(rules, before->getContext(),
@@ -50,7 +50,7 @@ llvm::Error ExplainFlag::explain(const Compilation &compilation,
     return fail(Exit::Internal, model + ": cannot be explained");
   rules.keepApplicable(compilation.getFpMode());
   mlc::CostModel cost = compilation.makeCostModel();
-  // One function, main, is all that a model has.
+  // A model has a single function, main.
   for (const mlc::Trail &trail : *trails) {
     auto function = before->lookupSymbol<mlir::func::FuncOp>(trail.function);
     auto explanation = Explanation::make(function, trail, rules, cost);

@@ -20,15 +20,15 @@ public:
 
   /// Fails with code 2 for a file that is neither SVG nor HTML.
   llvm::Error check() const;
-  /// What is drawn into; empty when nothing is.
+  /// The drawing's file; empty if none.
   const std::string &getFile() const { return file.getValue(); }
   bool isGiven() const { return file.getNumOccurrences(); }
   /// A copy of the imported model, which shares its weights; null if the flag
   /// was not given.
   mlir::OwningOpRef<mlir::ModuleOp> keep(mlir::ModuleOp imported) const;
-  /// Prints the steps that led from `before`, which `keep` gave, to `after`,
-  /// whose trail says them, and draws them; does nothing if the flag was not
-  /// given. `compilation` is what searched, `model` the name of its file.
+  /// Prints and draws the steps from `before`, the result of `keep`, to
+  /// `after`, which has the trail. Does nothing without the flag. `compilation`
+  /// did the search; `model` is the name of its file.
   llvm::Error explain(const Compilation &compilation, const std::string &model,
                       mlir::OwningOpRef<mlir::ModuleOp> before,
                       mlir::ModuleOp after, llvm::raw_ostream &os) const;

@@ -1,4 +1,4 @@
-//===- ExplainParts.cpp - What to draw of a trail -------------------------===//
+//===- ExplainParts.cpp - The parts of a trail to draw --------------------===//
 
 #include "tools/mlc/ExplainParts.h"
 #include "dialects/Interfaces/Analysis.h"
@@ -16,7 +16,7 @@ using namespace mlc::cli;
 using llvm::ArrayRef;
 using llvm::StringRef;
 
-/// Graphs of up to so many nodes are drawn whole.
+/// Graphs of up to this many nodes are drawn whole.
 static constexpr size_t readable = 48;
 
 //===----------------------------------------------------------------------===//
@@ -36,18 +36,18 @@ static std::string typeText(Value value) {
   return dims && !dims->empty() ? dimsText(*dims) : "scalar";
 }
 
-/// A list of integers; one of them where all are equal.
+/// A list of integers, or a single one if all are equal.
 static std::string listText(ArrayRef<IntExpr> values) {
   if (!values.empty() && llvm::all_equal(values))
     return values.front().str();
   return dimsText(values);
 }
 
-/// An attribute where it says more than the default, else nothing.
+/// An attribute unless it has the default, else nothing.
 static std::string attributeText(NamedAttribute attribute) {
   StringRef name = attribute.getName();
   if (auto list = dyn_cast<DimsAttr>(attribute.getValue())) {
-    // What the result's dims say already.
+    // Already visible in the result's dims.
     if (name == "dims" || name == "sizes")
       return "";
     bool isFactor = name == "strides" || name == "dilations" || name == "steps";
@@ -97,7 +97,7 @@ struct TermNode : DrawnNode {
   std::vector<TermId> terms;
 };
 
-/// A function as nodes: its arguments, operators and outputs, without what is
+/// A function as nodes: its arguments, operators and outputs, without values
 /// computed from literals alone.
 struct TermGraph {
   std::vector<TermNode> nodes;
@@ -162,8 +162,7 @@ private:
 // Groups of steps
 //===----------------------------------------------------------------------===//
 
-/// Which steps belong together: those that share a term which is not computed
-/// from literals alone.
+/// Groups steps that share a term that is not computed from literals alone.
 class Groups {
 public:
   Groups(TermId numTerms, const std::set<TermId> &constants, const Trail &trail,
@@ -173,7 +172,7 @@ public:
       add(i, step, *rules[i]);
   }
 
-  /// The group of a node; nothing where no step has anything to do with it.
+  /// The group of a node; nothing if no step involves it.
   std::optional<TermId> of(const TermNode &node) const {
     for (TermId term : node.terms)
       if (auto it = classes.findLeader(term); it != classes.member_end())
@@ -227,8 +226,8 @@ private:
 
 } // namespace
 
-/// The nodes of `graph` that `isRewritten` names, with their neighbours, or
-/// all. `isNew`: rewriting made those nodes.
+/// The nodes of `graph` that `isRewritten` selects, with their neighbours, or
+/// all nodes. `isNew`: rewriting made those nodes.
 static std::vector<DrawnNode>
 cutOut(const TermGraph &graph, bool isWhole, bool isNew,
        llvm::function_ref<bool(const TermNode &)> isRewritten) {
@@ -255,7 +254,7 @@ cutOut(const TermGraph &graph, bool isWhole, bool isNew,
         copy.inputs.push_back(place[input]);
     if (isRewritten(node))
       copy.mark = DrawnNode::Mark::Rewritten;
-    // Operators that a rule made stand for no node of the model.
+    // Operators made by a rule are not nodes of the model.
     if (isNew && isRewritten(node))
       copy.name.clear();
     drawn.push_back(std::move(copy));
@@ -263,7 +262,8 @@ cutOut(const TermGraph &graph, bool isWhole, bool isNew,
   return drawn;
 }
 
-/// What two parts share that look alike: all but names, sizes and attributes.
+/// A text that is equal for parts that look alike: omits names, sizes and
+/// attributes.
 static std::string looksOf(const DrawnPart &part, const Trail &trail) {
   std::string text;
   for (const auto *side : {&part.before, &part.after}) {

@@ -1,4 +1,4 @@
-//===- ExplainParts.h - What to draw of a trail -----------------*- C++ -*-===//
+//===- ExplainParts.h - The parts of a trail to draw ------------*- C++ -*-===//
 
 #ifndef MLC_TOOLS_MLC_EXPLAINPARTS_H
 #define MLC_TOOLS_MLC_EXPLAINPARTS_H
@@ -8,10 +8,10 @@
 namespace mlc::cli {
 
 /// The rewritten parts of a function in the order of their first steps: both
-/// graphs whole where they are small, else for each group of steps
-/// that build on one another what they took away and made, with its
-/// neighbours. Parts that look alike are one with a count. `after` is what
-/// replaying `trail` on `before` gives; `rules` are those of its steps.
+/// whole graphs if they are small, else for each group of dependent steps the
+/// removed and added nodes with their neighbours. Parts that look alike are
+/// merged and counted. `after` is the result of replaying `trail` on `before`;
+/// `rules` are those of its steps.
 std::vector<DrawnPart> findParts(mlir::func::FuncOp before,
                                  mlir::func::FuncOp after, const Trail &trail,
                                  llvm::ArrayRef<Rule *> rules);

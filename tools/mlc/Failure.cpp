@@ -49,7 +49,7 @@ llvm::Error mlc::cli::withFile(llvm::StringRef file, Exit code,
 static void printLines(llvm::StringRef message) {
   llvm::SmallVector<llvm::StringRef> lines;
   message.rtrim().split(lines, '\n', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
-  // In one write: several ranks may have one terminal.
+  // In one write, since several ranks may share a terminal.
   std::string text;
   for (llvm::StringRef line : lines)
     text += "mlc: error: " + mlc::runtime::printable(line) + '\n';
@@ -61,7 +61,7 @@ int mlc::cli::report(llvm::Error error) {
   llvm::handleAllErrors(
       std::move(error),
       [&](const Failure &failure) {
-        // Of several that of the first.
+        // The first error's code wins.
         if (code == static_cast<int>(Exit::Done))
           code = static_cast<int>(failure.getCode());
         printLines(failure.message());

@@ -15,7 +15,7 @@
 
 namespace mlc::cli {
 
-using mlc::Exit; // for those who use this namespace alone
+using mlc::Exit; // for users of this namespace alone
 
 class Failure : public llvm::ErrorInfo<Failure> {
 public:
@@ -37,17 +37,17 @@ private:
 /// An error with code `code`; several lines are several errors.
 llvm::Error fail(Exit code, const llvm::Twine &message);
 
-/// An error of code `code` (0: none) that the user has been told of already.
+/// An error of code `code` (0: none) that was already reported to the user.
 llvm::Error reported(int code);
 
-/// What a status says, with its own exit code; success if it is ok.
+/// The status as an error with its exit code; success if it is ok.
 llvm::Error statusFailure(const runtime::Status &status);
 
-/// `error` about `file` as a Failure with code `code`; one that is a Failure
-/// already, or tells of a lack of memory or disk, keeps its own code.
+/// `error` about `file` as a Failure with code `code`; an existing Failure, or
+/// a lack of memory or disk, keeps its own code.
 llvm::Error withFile(llvm::StringRef file, Exit code, llvm::Error error);
 
-/// Whether the system error tells of a lack of memory or disk (code 9).
+/// Whether the system error means a lack of memory or disk (code 9).
 bool isResourceError(std::error_code error);
 
 /// Prints each line of each error after `mlc: error: ` to stderr and returns

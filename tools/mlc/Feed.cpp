@@ -23,7 +23,7 @@ llvm::Expected<HostTensor> mlc::cli::makeZeros(mlc_dtype type,
   return tensor;
 }
 
-/// The value of `text` where it is a number or a dim of `sizes`.
+/// The value of `text` if it is a number or a dim of `sizes`.
 static std::optional<int64_t> sizeOf(llvm::StringRef text,
                                      llvm::ArrayRef<DimSetting> sizes) {
   int64_t number = 0;
@@ -66,7 +66,7 @@ llvm::Expected<HostTensor> mlc::cli::readTensor(const std::string &path) {
   return HostTensor::of(std::move(array));
 }
 
-/// The array in the file, which must be of the port's type.
+/// Reads the array in the file, which must have the port's type.
 static llvm::Expected<HostTensor> readInput(const std::string &path,
                                             const mlc_port &port) {
   auto tensor = readTensor(path);
@@ -79,7 +79,7 @@ static llvm::Expected<HostTensor> readInput(const std::string &path,
   return tensor;
 }
 
-/// The inputs that hold indices, and what these are below: a number, or a dim.
+/// The inputs that hold indices, and their bound: a number or a dim.
 static llvm::Expected<std::map<std::string, std::string>>
 indicesOf(const Model &model) {
   auto manifest = model.manifest();
@@ -189,7 +189,7 @@ void mlc::cli::fillRandomly(HostTensor &tensor, uint64_t seed) {
   }
 }
 
-/// Integers, whatever the sign.
+/// Fills signed or unsigned integers.
 template <typename Draw>
 static void fillIntegers(HostTensor &tensor, Draw draw) {
   switch (mlc_dtype_size(tensor.type)) {

@@ -11,29 +11,29 @@ namespace mlc::cli {
 
 using runtime::HostTensor;
 
-/// Zeros. Errors: more bytes than there can be.
+/// A tensor of zeros. Fails if its size overflows or memory is short.
 llvm::Expected<HostTensor> makeZeros(mlc_dtype type, std::vector<int64_t> dims);
 
 /// The array in the .npy file.
 llvm::Expected<HostTensor> readTensor(const std::string &path);
 
-/// The dims of `port` where open ones have the sizes in `sizes`. Errors: an
-/// open dim without a size (names it and the option that gives one).
+/// The dims of `port`, with `sizes` for open ones. Fails for an open dim
+/// without a size (names it and the option that sets it).
 llvm::Expected<std::vector<int64_t>> portDims(const mlc_port &port,
                                               llvm::ArrayRef<DimSetting> sizes);
 
-/// One tensor per input of `model`, in order: from the files that `options`
-/// names, else at random: indices inside of the dim that they are used along,
-/// ones for a mask (by its name). Dims that the model leaves open come from the
-/// files or from `sizes`. Errors name the input.
+/// One tensor per input of `model`, in order, from the files in `options` or
+/// random. Random indices lie within the dim that they index; a mask (by its
+/// name) is all ones. Open dims come from the files or from `sizes`. Errors
+/// name the input.
 llvm::Expected<std::vector<HostTensor>>
 makeFeed(const Model &model, llvm::ArrayRef<DimSetting> sizes,
          const InputOptions &options);
 
-/// Fills with numbers drawn from `seed`: normal for floats, 0 ... 255 (0 or 1
-/// for bool) for integers, as far as their type goes.
+/// Fills with random numbers of `seed`: normally distributed floats, integers
+/// of 0 ... 255 within their type, 0 or 1 for bool.
 void fillRandomly(HostTensor &tensor, uint64_t seed);
-/// The same with integers from 0 to `end` - 1; zeros where there are none.
+/// The same with integers from 0 to `end` - 1; zeros if `end` is not positive.
 void fillBelow(HostTensor &tensor, uint64_t seed, int64_t end);
 void fillWithOnes(HostTensor &tensor);
 

@@ -30,7 +30,7 @@ namespace {
 struct Result {
   std::string name;
   std::vector<int64_t> dims;
-  double norm = 0; // of the loss: itself
+  double norm = 0; // for the loss: its value
   /// |computed - reference| / |reference|, both Euclidean norms.
   std::optional<double> error;
 };
@@ -102,7 +102,7 @@ double normOf(const mlc_tensor &tensor) {
   return std::sqrt(sum);
 }
 
-/// 0 where both are 0.
+/// 0 if both are 0.
 double errorOf(const mlc_tensor &got, const mlc_tensor &want) {
   double sum = 0;
   for (size_t i = 0, n = countOf(got); i < n; ++i) {
@@ -124,7 +124,7 @@ mlc_tensor viewOf(const HostTensor &tensor) {
 
 } // namespace
 
-/// Labels at random are labels of classes.
+/// Random labels are valid classes.
 llvm::Expected<std::vector<HostTensor>>
 GradientsCommand::makeInputs(const Model &built) const {
   auto sizes = parseDims(model.dims);
@@ -281,7 +281,8 @@ llvm::Error GradientsCommand::printProfile(const Model &built,
   return llvm::Error::success();
 }
 
-/// Everything has been printed and written; a script is to see it all the same.
+/// An error after everything is printed and written, so that scripts notice
+/// values that are not finite.
 llvm::Error
 GradientsCommand::checkFinite(llvm::ArrayRef<Result> results) const {
   std::string names;

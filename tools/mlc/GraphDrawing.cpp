@@ -12,7 +12,7 @@ using llvm::StringRef;
 
 namespace {
 
-// Letters are monospaced, so that their width is known without a font.
+// Monospaced letters, so that widths are known without the font.
 constexpr double letter = 6.7, line = 14, padding = 7, margin = 16;
 constexpr double headingHeight = 24, captionHeight = 34;
 constexpr size_t longestLine = 40;
@@ -31,7 +31,7 @@ size_t lettersOf(StringRef text) {
   return llvm::count_if(text, [](char c) { return (c & 0xC0) != 0x80; });
 }
 
-/// The first `longestLine` letters; never half of one.
+/// The first `longestLine` letters, all complete.
 std::string shortened(StringRef text) {
   if (lettersOf(text) <= longestLine)
     return text.str();
@@ -119,7 +119,7 @@ Picture drawSide(ArrayRef<DrawnNode> nodes, StringRef heading,
 } // namespace
 
 std::string mlc::cli::escapeXml(StringRef text) {
-  // Names come from models: they may be any bytes.
+  // Names come from models and may have any bytes.
   llvm::SmallVector<StringRef> lines;
   text.split(lines, '\n');
   std::string shown;

@@ -21,7 +21,7 @@ Picture draw(const DrawnPart &part);
 void writeSvg(llvm::raw_ostream &os, llvm::ArrayRef<Picture> pictures,
               llvm::ArrayRef<std::string> captions);
 
-/// `text` where XML is expected.
+/// `text` escaped for XML.
 std::string escapeXml(llvm::StringRef text);
 
 } // namespace mlc::cli

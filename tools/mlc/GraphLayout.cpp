@@ -13,7 +13,7 @@ constexpr double gapAcross = 18, gapDown = 26;
 /// Room for an edge that passes a layer.
 constexpr double edgeWidth = 10;
 
-/// Nodes, and a point for each layer that an edge passes, in rows.
+/// Rows of nodes and of points where edges pass a layer.
 class Layers {
 public:
   explicit Layers(ArrayRef<LayoutNode> nodes) : nodes(nodes) {
@@ -41,7 +41,7 @@ private:
     for (auto [i, node] : llvm::enumerate(nodes))
       for (unsigned input : node.inputs)
         rowOf[i] = std::max(rowOf[i], rowOf[input] + 1);
-    // A source stands right above what reads it first.
+    // A source is placed right above its first reader.
     std::vector<unsigned> firstReader(nodes.size(), ~0u);
     for (auto [i, node] : llvm::enumerate(nodes))
       for (unsigned input : node.inputs)
@@ -121,7 +121,7 @@ private:
   }
 
   /// Moves items towards their neighbours as far as the order allows: to the
-  /// mean of what pushing from the left and from the right gives.
+  /// mean of the positions from pushing left to right and right to left.
   void settle(bool downward) {
     for (const std::vector<unsigned> &row : rows) {
       std::vector<double> wanted;

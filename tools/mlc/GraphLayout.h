@@ -1,8 +1,8 @@
 //===- GraphLayout.h - Places for the nodes of a small graph ----*- C++ -*-===//
 //
-// A layered drawing: every node below all that it reads, long edges led around
-// the nodes between, neighbours above one another. For graphs of up to some
-// hundred nodes; deterministic.
+// A layered drawing: every node is below all its inputs, long edges go around
+// the nodes between, and neighbours are aligned vertically. For graphs of up to
+// some hundred nodes; deterministic.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,7 +16,7 @@ namespace mlc::cli {
 
 struct LayoutNode {
   double width, height; // pixels
-  /// The nodes that it reads, each before it in the list.
+  /// Its inputs, earlier in the list.
   std::vector<unsigned> inputs;
 };
 
@@ -24,7 +24,7 @@ struct Point {
   double x, y;
 };
 
-/// An edge as a line through these points, from above to below.
+/// An edge as a line through these points, from top to bottom.
 struct LayoutEdge {
   unsigned from, to;
   std::vector<Point> points;

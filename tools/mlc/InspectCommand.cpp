@@ -1,7 +1,7 @@
 //===- InspectCommand.cpp - mlc inspect -----------------------------------===//
 //
-// What is in an artifact. Opens it without loading its code, so that one for
-// another CPU can be looked at too.
+// Prints the contents of an artifact. Opens it without loading its code, so
+// that artifacts for other CPUs work too.
 //
 //===----------------------------------------------------------------------===//
 
@@ -63,7 +63,7 @@ private:
 };
 
 /// How a port's dims are split over ranks: pairs of a dim and an axis, or
-/// several as --shard has them, "data+fsdp".
+/// several axes as in --shard, "data+fsdp".
 std::vector<std::pair<size_t, std::string>> splits(const Model &model, int kind,
                                                    size_t index) {
   const mlc_split *all = nullptr;
@@ -109,7 +109,7 @@ json::Array ports(const Model &model, int kind,
   return array;
 }
 
-/// "data: 4" of each axis of the mesh of ranks.
+/// Name and size of each axis of the mesh of ranks.
 std::vector<std::pair<std::string, int64_t>> axes(const Model &model) {
   std::vector<std::pair<std::string, int64_t>> all;
   for (size_t i = 0, n = mlc_artifact_axis_count(model.get()); i < n; ++i) {
@@ -128,7 +128,7 @@ llvm::Expected<std::vector<mlc_port>> states(const Model &model) {
   return ports;
 }
 
-/// What a step does, of an artifact that trains; empty of others.
+/// The actions of a training artifact's step; empty for other artifacts.
 std::string schedule(const Model &model) {
   const runtime::Artifact &artifact = *model.get()->impl;
   return artifact.training() ? runtime::train::toString(
@@ -238,7 +238,7 @@ void printSteps(const json::Array &steps) {
   }
 }
 
-/// What the other entries are; the first has been printed.
+/// Prints the other entries; the first was already printed.
 llvm::Error printOthers(llvm::ArrayRef<Model> entries) {
   for (const Model &entry : entries.drop_front()) {
     llvm::outs() << "entry " << printable(nameOf(entry)) << ":\n";
@@ -265,7 +265,7 @@ void printCode(uint64_t bytes, const json::Array &images) {
   llvm::outs() << (images.empty() ? "" : ")") << '\n';
 }
 
-/// The steps of the manifest's trails, as `mlc optimize --explain` has them.
+/// Prints the steps of the manifest's trails, as `mlc optimize --explain` does.
 void printTrails(llvm::ArrayRef<mlc::Trail> trails) {
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   mlc::RuleSet rules;
@@ -413,7 +413,7 @@ llvm::Error InspectCommand::printText(const Model &model,
   if (object)
     printKernels(*object, found.steps);
   if (const json::Value *value = object ? object->get("trail") : nullptr) {
-    // An artifact is anybody's file: its manifest may say anything.
+    // The manifest of an untrusted artifact may have any content.
     auto trails = mlc::parseTrails(llvm::formatv("{0}", *value).str());
     if (trails)
       printTrails(*trails);

@@ -15,7 +15,7 @@ using namespace mlc;
 using namespace mlc::cli;
 namespace json = llvm::json;
 
-/// How many steps launch the kernel: "(kernel SYMBOL, ..." in their texts.
+/// How many steps launch the kernel, by "(kernel SYMBOL, ..." in their texts.
 static size_t countLaunches(const json::Array &steps, llvm::StringRef symbol) {
   std::string text = ("kernel " + symbol + ",").str();
   return llvm::count_if(steps, [&](const json::Value &value) {
@@ -61,7 +61,7 @@ static llvm::Error writeFile(llvm::StringRef folder, llvm::StringRef name,
                      });
 }
 
-/// An artifact is anybody's file: a name may not lead out of the folder.
+/// A name in an untrusted artifact must not lead out of the folder.
 static bool isIdentifier(llvm::StringRef name) {
   return !name.empty() && name.size() < 200 &&
          llvm::all_of(
@@ -118,7 +118,7 @@ llvm::Error mlc::cli::extractKernels(const Model &model, llvm::StringRef target,
                                  "with --target=cuda:sm_80");
   llvm::Expected<CodeTarget> code = parseCodeTarget(target);
   if (!code) {
-    // Made by another mlc for a target that this one does not know.
+    // Made by another mlc for a target unknown to this one.
     llvm::consumeError(code.takeError());
     return llvm::Error::success();
   }

@@ -1,5 +1,4 @@
-//===- Kernels.h - The kernels of an artifact, for people --------*- C++
-//-*-===//
+//===- Kernels.h - The kernels of an artifact, for people -------*- C++ -*-===//
 
 #ifndef MLC_TOOLS_MLC_KERNELS_H
 #define MLC_TOOLS_MLC_KERNELS_H
@@ -10,15 +9,15 @@
 
 namespace mlc::cli {
 
-/// Prints what the manifest says of kernels for GPUs, with their launches among
-/// `steps` (as `mlc inspect --json` has them); nothing where it has none.
+/// Prints the GPU kernels of the manifest, with their launches among `steps`
+/// (as in `mlc inspect --json`); nothing if there are none.
 void printKernels(const llvm::json::Object &manifest,
                   const llvm::json::Array &steps);
 
-/// Writes source, PTX and machine code of every kernel, and what the sources
-/// include, into `folder`, which is made where it is not there.
-/// Errors: an artifact without such kernels; a name that is no identifier;
-/// those of writing.
+/// Writes source, PTX and machine code of every kernel, and the headers of the
+/// sources, into `folder`, which is made if missing. Fails for an artifact
+/// without such kernels, for names that are not identifiers, and if writing
+/// fails.
 llvm::Error extractKernels(const Model &model, llvm::StringRef target,
                            llvm::StringRef folder);
 

@@ -66,7 +66,7 @@ llvm::Error LaunchCommand::run() {
   auto status = mlc::runtime::transport::launch(options, code);
   if (status.ok())
     return llvm::Error::success();
-  // The exit code is that of the rank, not one of ours.
+  // The exit code is the rank's, not one of ours.
   report(fail(static_cast<Exit>(status.code), status.message));
   return reported(code);
 }

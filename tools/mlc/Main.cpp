@@ -19,8 +19,7 @@ using namespace mlc::cli;
 static constexpr llvm::StringLiteral overview =
     "compiles trained models (ONNX) to native code through proved rewrites";
 
-/// Ends the program from a place where nothing may be allocated; LLVM's
-/// temporary files are removed first.
+/// Ends the program without allocating; removes LLVM's temporary files first.
 [[noreturn]] static void endNow(llvm::StringRef message, Exit code) {
   llvm::sys::RunInterruptHandlers();
   mlc::runtime::OutputFiles::abandon();
@@ -45,7 +44,7 @@ static void interrupted() {
 static void handleSignals() {
   // LLVM's handler has removed the temporary files when it calls this.
   llvm::sys::SetInterruptFunction(interrupted);
-  // A file over the limit shall be an error of `write`, like a full disk.
+  // Exceeding the file size limit should fail `write`, like a full disk.
   ::signal(SIGXFSZ, SIG_IGN);
   // A crash is an internal error like any other; LLVM has printed the trace.
   llvm::sys::AddSignalHandler([](void *) { endNow("", Exit::Internal); },
@@ -76,7 +75,7 @@ static int runCommand(int argc, char **argv) {
       makeGradientsCommand(),  makeInspectCommand(),   makeLaunchCommand(),
       makeOptimizeCommand(),   makeRunCommand(),       makeTrainCommand(),
   };
-  // Options that libraries register are not ours to offer.
+  // Hide options that libraries register.
   llvm::cl::OptionCategory none("mlc");
   llvm::cl::HideUnrelatedOptions(none);
   if (argc < 2)
@@ -86,7 +85,8 @@ static int runCommand(int argc, char **argv) {
     return report(fail(Exit::Usage, problem));
   for (const std::unique_ptr<Command> &command : commands)
     if (command->sub) {
-      // lld, which links our code, sets all registered options back.
+      // Unregister the options, since lld, which links our code, resets all of
+      // them.
       command->sub.reset();
       return report(command->run());
     }

@@ -16,7 +16,7 @@ static bool hasOpenDims(const Model &model) {
   return false;
 }
 
-/// The plan for inputs of these dims, whose data nobody looks at.
+/// The plan for inputs of these dims; their data is not read.
 static runtime::Status planFor(runtime::Session &session, const Model &model,
                                llvm::ArrayRef<std::vector<int64_t>> dims,
                                mlc_memory &memory) {

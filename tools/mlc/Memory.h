@@ -15,11 +15,11 @@ struct MemoryFigures {
 
 struct MemoryPlan {
   std::optional<MemoryFigures> figures;
-  std::string reason; ///< why there are none
+  std::string reason; ///< why there are no numbers
 };
 
-/// The plan of the artifact at `path`, which is open as `model`, for inputs of
-/// these sizes. Its code is neither loaded nor run.
+/// Plans memory for the artifact at `path`, open as `model`, for inputs of
+/// these sizes. Neither loads nor runs its code.
 llvm::Expected<MemoryPlan> planForSizes(llvm::StringRef path,
                                         const Model &model,
                                         llvm::ArrayRef<DimSetting> sizes);

@@ -34,7 +34,7 @@ llvm::Expected<uint64_t> mlc::cli::parseBytes(llvm::StringRef flag,
                       .Case("GiB", double(uint64_t(1) << 30))
                       .Case("TiB", double(uint64_t(1) << 40))
                       .Default(0);
-  // A whole number of bytes keeps every digit.
+  // An integer number of bytes stays exact.
   uint64_t whole;
   constexpr uint64_t most = uint64_t(1) << 62;
   if (factor == 1 && !number.getAsInteger(10, whole) && whole > 0 &&

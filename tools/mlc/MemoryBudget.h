@@ -10,9 +10,9 @@
 
 namespace mlc::cli {
 
-/// Bytes as people write them: `N`, or a number with one of B, kB, MB, GB, TB
-/// (thousands), KiB, MiB, GiB, TiB (1024s). Errors: code 2, also for what is no
-/// positive number of bytes.
+/// Parses bytes: `N`, or a number with one of B, kB, MB, GB, TB (powers of
+/// 1000), KiB, MiB, GiB, TiB (powers of 1024). Fails with code 2, also if the
+/// number is not positive.
 llvm::Expected<uint64_t> parseBytes(llvm::StringRef flag, llvm::StringRef text);
 
 /// `--memory-budget=BYTES`.
@@ -28,7 +28,7 @@ private:
   llvm::cl::opt<std::string> text;
 };
 
-/// A line that says what came of a budget.
+/// A line with the result of a budget.
 std::string describe(const MemoryReport &report, uint64_t budget);
 llvm::json::Object toJson(const MemoryReport &report, uint64_t budget);
 

@@ -1,4 +1,4 @@
-//===- MergedWeights.cpp - Weights that were several ----------------------===//
+//===- MergedWeights.cpp - Weights merged by an exporter ------------------===//
 
 #include "tools/mlc/MergedWeights.h"
 #include "runtime/Text.h"

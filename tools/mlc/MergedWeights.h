@@ -1,4 +1,4 @@
-//===- MergedWeights.h - Weights that were several --------------*- C++ -*-===//
+//===- MergedWeights.h - Weights merged by an exporter ----------*- C++ -*-===//
 
 #ifndef MLC_TOOLS_MLC_MERGEDWEIGHTS_H
 #define MLC_TOOLS_MLC_MERGEDWEIGHTS_H
@@ -7,12 +7,11 @@
 
 namespace mlc::cli {
 
-/// Which weights that are trained an exporter may have made of several, a
-/// sentence each. Exporters make one of weights that are equal, as those of
-/// norms and biases are before they are trained. One that several nodes read
-/// and whose elements are all equal, or that has several names, may be such.
-/// Weights that are shared on purpose, as embeddings are, begin with random
-/// numbers.
+/// The trained weights that an exporter may have merged from several, one
+/// sentence each. Exporters merge equal weights, such as those of norms and
+/// biases before training. A candidate has several names, or is read by several
+/// nodes and has equal elements only. Deliberately shared weights, such as
+/// embeddings, start with random numbers.
 std::vector<std::string> findMerged(const TrainingModel &training);
 
 } // namespace mlc::cli

@@ -48,7 +48,7 @@ llvm::Error MeshFlags::readMesh() {
 }
 
 llvm::Error MeshFlags::readSharding(llvm::StringRef text) {
-  // Names of tensors may hold any character, `=` too.
+  // Names of tensors may contain any character, even `=`.
   auto [pattern, list] = text.rsplit('=');
   if (pattern.empty() || pattern.size() == text.size() || list.empty())
     return fail(Exit::Usage, "--shard=" + text +
@@ -63,7 +63,7 @@ llvm::Error MeshFlags::readSharding(llvm::StringRef text) {
 
 llvm::Error MeshFlags::check() {
   if (planFlag.isGiven()) {
-    // `&` of a list is that of its values.
+    // `&` of a cl::list is overloaded.
     const cl::Option *others[] = {&mesh, std::addressof(shards), &algorithm};
     auto plan = planFlag.read(llvm::ArrayRef(others));
     if (!plan)
@@ -105,7 +105,7 @@ static bool isFloat(const onnx::TensorProto &tensor) {
   }
 }
 
-/// The first ones, for a message.
+/// Lists the first names, for a message.
 static std::string listSome(llvm::ArrayRef<llvm::StringRef> names) {
   constexpr size_t shown = 12;
   std::string text;

@@ -20,26 +20,26 @@ public:
   explicit MeshFlags(llvm::cl::SubCommand &sub);
 
   bool isGiven() const { return !mesh.empty() || planFlag.isGiven(); }
-  /// Of --print-plan: whether there is nothing to do but to print the plan.
+  /// Whether --print-plan is given: only print the plan.
   bool prints() const { return planFlag.prints(); }
 
-  /// Reads them. Errors: texts of another form, axes that are none, axes with
-  /// more ranks than there may be, an axis twice in one tensor, and shardings
-  /// without a mesh.
+  /// Reads the flags. Fails for malformed texts, unknown axes, too many ranks
+  /// of an axis, an axis used twice in one tensor, and shardings without a
+  /// mesh.
   llvm::Error check();
 
-  /// The weights of `graph` that --shard names and `parameters` does not. Of a
-  /// NAME* they are those of floats that have all the dims that it splits.
-  /// Errors: a name that nothing of the graph has; `file` is its.
+  /// The weights of `graph` that --shard names and `parameters` does not. NAME*
+  /// matches float weights that have all the dims that it splits. Fails for a
+  /// name that is not in the graph; `file` is the graph's.
   llvm::Expected<std::vector<std::string>>
   weightsOf(const onnx::GraphProto &graph, llvm::StringRef file,
             llvm::ArrayRef<std::string> parameters) const;
 
-  /// What was read, for the compiler: the weights that --shard names are
+  /// The plan for the compiler. The weights that --shard names must be
   /// parameters of the module.
   const runtime::Plan &plan() const { return made; }
 
-  /// The flags that say the plan: for the manifest.
+  /// The flags that determine the plan, for the manifest.
   std::vector<std::string> texts() const;
 
 private:

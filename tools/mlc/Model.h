@@ -23,15 +23,15 @@ class Model {
 public:
   /// Opens the file; `flags` is a sum of MLC_OPEN_*.
   static llvm::Expected<Model> open(llvm::StringRef path, uint32_t flags = 0);
-  /// Opens an artifact made in this process; `name` stands for it in errors.
+  /// Opens an artifact made in this process; errors call it `name`.
   static llvm::Expected<Model> fromMemory(llvm::SmallVector<char, 0> bytes,
                                           llvm::StringRef name);
 
-  /// The same artifact as its entry `name`. Errors: there is none.
+  /// The same artifact for its entry `name`. Fails if there is none.
   llvm::Expected<Model> entry(llvm::StringRef name) const;
 
   mlc_artifact *get() const { return artifact.get(); }
-  /// Of one that was made in this process, the file.
+  /// The file's bytes, of an artifact made in this process.
   llvm::StringRef getBytes() const { return {bytes->data(), bytes->size()}; }
   const std::string &name() const { return fileName; }
   const std::vector<mlc_port> &inputs() const { return inputPorts; }
@@ -50,7 +50,7 @@ private:
   std::vector<mlc_port> inputPorts, outputPorts;
 };
 
-/// What the runtime said of `file`, with its own exit code.
+/// The runtime's error about `file`, with its exit code.
 llvm::Error runtimeFailure(llvm::StringRef file, mlc_status status);
 
 /// "f32[1,3,?]" with the dims' texts.

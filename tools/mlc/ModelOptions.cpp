@@ -69,7 +69,7 @@ DeviceOption::DeviceOption(cl::SubCommand &sub)
 
 static std::pair<llvm::StringRef, llvm::StringRef>
 splitLast(llvm::StringRef text) {
-  // Names of dims and tensors may hold any character, `=` too.
+  // Names of dims and tensors may contain any character, even `=`.
   return text.rsplit('=');
 }
 
@@ -103,7 +103,7 @@ llvm::Expected<std::vector<InputFile>>
 mlc::cli::parseInputs(llvm::ArrayRef<std::string> texts) {
   std::vector<InputFile> inputs;
   for (llvm::StringRef text : texts) {
-    // The path may hold `=` too; a name with one needs a path without.
+    // A path may contain `=` too, but not together with a name that does.
     auto [name, path] = splitLast(text);
     if (name.size() == text.size() || name.empty() || path.empty())
       return fail(Exit::Usage, "--input " + text + ": expected NAME=FILE.npy");

@@ -26,12 +26,12 @@ struct InputFile {
   std::string path;
 };
 
-/// The texts of `--dim`. Errors: no `=`, a value that is neither `any` nor a
-/// number >= 0, a name given twice with different values.
+/// Parses the texts of `--dim`. Fails without `=`, for a value that is neither
+/// `any` nor a number >= 0, and for a name given twice with different values.
 llvm::Expected<std::vector<DimSetting>>
 parseDims(llvm::ArrayRef<std::string> texts, llvm::StringRef flag = "--dim");
 
-/// The texts of `--input`. Errors: no `=`, a name given twice.
+/// Parses the texts of `--input`. Fails without `=` and for a name given twice.
 llvm::Expected<std::vector<InputFile>>
 parseInputs(llvm::ArrayRef<std::string> texts);
 
@@ -47,7 +47,7 @@ struct ModelOptions {
   llvm::cl::list<std::string> rules;
   llvm::cl::opt<std::string> timings;
   llvm::cl::opt<Precision> precision;
-  /// ImportOptions::checked, of commands that have the flag.
+  /// ImportOptions::checked, for commands with the flag.
   bool checked = false;
   /// Whether inputs that have a value in the file are constants.
   bool keepsDefaults = false;
@@ -60,7 +60,7 @@ struct CheckedFlag {
   llvm::cl::opt<bool> checked;
 };
 
-/// What a run is fed with.
+/// The inputs of a run.
 struct InputOptions {
   explicit InputOptions(llvm::cl::SubCommand &sub);
 
@@ -68,7 +68,7 @@ struct InputOptions {
   llvm::cl::opt<uint64_t> seed;
 };
 
-/// Where a run takes place.
+/// The device of a run.
 struct DeviceOption {
   explicit DeviceOption(llvm::cl::SubCommand &sub);
 

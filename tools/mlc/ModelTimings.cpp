@@ -14,10 +14,10 @@ using namespace mlc::cli;
 
 namespace {
 
-/// Operators that a kernel of their own is made for, by the model's node.
-/// What is fused to another has no time of its own.
+/// Operators with their own kernel, by the model's node. An operator fused to
+/// another has no time of its own.
 llvm::StringMap<std::vector<std::string>> anchors(mlir::ModuleOp module) {
-  // Sizes do not matter here, only what kind of operator it is.
+  // Sizes are irrelevant here, only the kind of operator matters.
   const SymbolSizes sizes;
   llvm::StringMap<std::vector<std::string>> byNode;
   for (auto function : module.getOps<mlir::func::FuncOp>())
@@ -41,8 +41,8 @@ llvm::StringMap<std::vector<std::string>> anchors(mlir::ModuleOp module) {
 
 namespace {
 
-/// Seconds of every step of a compiled model, each in its calmest run: others
-/// may take the core away.
+/// Seconds of every step of a compiled model, each in its fastest run, since
+/// other processes may take the core.
 llvm::Expected<std::vector<double>>
 stepSeconds(const Model &model, std::vector<HostTensor> feed, unsigned runs) {
   auto session = Session::create(model, /*device=*/"", 1, MLC_SESSION_PROFILE);
@@ -52,7 +52,7 @@ stepSeconds(const Model &model, std::vector<HostTensor> feed, unsigned runs) {
     return std::move(error);
   std::vector<double> seconds(mlc_artifact_step_count(model.get()),
                               std::numeric_limits<double>::infinity());
-  // The first runs warm the caches up.
+  // The first runs warm up the caches.
   for (unsigned run = 0; run < runs + 2; ++run) {
     if (llvm::Error error = session->run())
       return std::move(error);
@@ -67,8 +67,8 @@ stepSeconds(const Model &model, std::vector<HostTensor> feed, unsigned runs) {
   return seconds;
 }
 
-/// What single operators take: an operator's steps (borders, then itself) are
-/// added up, and one that shares a step with another is left out.
+/// The time of single operators: sums an operator's steps (borders, then
+/// itself), and omits operators that share a step with another.
 llvm::Expected<std::map<std::string, std::vector<double>>>
 operatorSeconds(const Model &model, llvm::ArrayRef<double> steps,
                 const llvm::StringMap<std::vector<std::string>> &byNode) {

@@ -8,7 +8,7 @@
 
 namespace mlc::cli {
 
-/// Writes the arrays to the .npz file, whole or not at all (OutputFile.h).
+/// Writes the arrays to the .npz file atomically (OutputFile.h).
 llvm::Error writeNpz(llvm::StringRef path,
                      const std::vector<runtime::NpzItem> &items);
 

@@ -156,7 +156,7 @@ llvm::Expected<LearningRate> OptimizerFlags::learningRate(int64_t steps) const {
   return result;
 }
 
-/// A line each.
+/// One line for each setting.
 static std::string textOf(const OptimizerOptions &options,
                           const LossScale &scale) {
   std::string text;

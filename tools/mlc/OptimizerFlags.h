@@ -20,13 +20,13 @@ class OptimizerFlags {
 public:
   explicit OptimizerFlags(llvm::cl::SubCommand &sub);
 
-  /// Errors: a number out of range, an option that the optimizer has not.
+  /// Fails for a number out of range and an option that the optimizer lacks.
   llvm::Expected<OptimizerOptions> optimizer() const;
   llvm::Expected<LearningRate> learningRate(int64_t steps) const;
-  /// `isHalf`: something is computed in float16, which is scaled unless the
-  /// option says otherwise.
+  /// `isHalf`: some computation is in float16. The loss is then scaled unless
+  /// the option says otherwise.
   llvm::Expected<LossScale> lossScale(bool isHalf) const;
-  /// Whether there is to be one.
+  /// Whether to use a loss scale.
   llvm::Expected<LossScaling> scaling() const;
 
 private:
@@ -40,7 +40,7 @@ private:
   llvm::cl::opt<std::string> scale;
 };
 
-/// Says in `training` what decides an update beside the learning rate.
+/// Records in `training` what determines an update besides the learning rate.
 void describeOptimizer(const OptimizerOptions &options, const LossScale &scale,
                        runtime::Training &training);
 

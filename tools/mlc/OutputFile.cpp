@@ -43,7 +43,7 @@ llvm::Error mlc::cli::writeOutput(
     llvm::StringRef path,
     llvm::function_ref<llvm::Error(llvm::raw_ostream &)> write) {
   if (path == "-") {
-    // What cannot be printed is told of at the end of the program.
+    // The end of the program reports failed writes to standard output.
     llvm::Error failure = write(llvm::outs());
     llvm::outs().flush();
     return failure;

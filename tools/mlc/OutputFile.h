@@ -13,26 +13,25 @@
 
 namespace mlc::cli {
 
-/// Calls `write` on a stream to a temporary file beside `path` and gives it
-/// that name when all is written; a signal or an error removes it. `-` is the
-/// standard output; a path that is a device or pipe is written directly, one
-/// that is a link leads to the file to write.
-/// Errors: those of `write`; code 9 when the disk is full, 2 when the file
-/// cannot be made.
+/// Calls `write` on a stream to a temporary file beside `path` and renames the
+/// file when all is written; a signal or an error removes it. `-` is standard
+/// output. Devices and pipes are written directly, links are followed. Fails if
+/// `write` does, with code 9 on a full disk, and with 2 if the file cannot be
+/// made.
 llvm::Error
 writeOutput(llvm::StringRef path,
             llvm::function_ref<llvm::Error(llvm::raw_ostream &)> write);
 
-/// A file and what writes it.
+/// A file and the function that writes it.
 struct Output {
   std::string path;
   std::function<llvm::Error(llvm::raw_ostream &)> write;
 };
-/// The same for several files: all appear, or none. Their folders are there.
+/// The same for several files: all appear, or none. Their folders must exist.
 llvm::Error writeOutputs(llvm::ArrayRef<Output> outputs);
 
-/// An error if one of `outputs` is the same file as one of `inputs`: a command
-/// asks before it works for long.
+/// An error if one of `outputs` is the same file as one of `inputs`. Commands
+/// call it before long work.
 llvm::Error refuseInputs(llvm::ArrayRef<std::string> outputs,
                          llvm::ArrayRef<std::string> inputs);
 

@@ -1,4 +1,4 @@
-//===- PlanFlag.cpp - A plan from a file, or to be seen -------------------===//
+//===- PlanFlag.cpp - --plan and --print-plan -----------------------------===//
 
 #include "tools/mlc/PlanFlag.h"
 #include "runtime/FileBytes.h"

@@ -1,4 +1,4 @@
-//===- PlanFlag.h - A plan from a file, or to be seen -----------*- C++ -*-===//
+//===- PlanFlag.h - --plan and --print-plan ---------------------*- C++ -*-===//
 
 #ifndef MLC_TOOLS_MLC_PLANFLAG_H
 #define MLC_TOOLS_MLC_PLANFLAG_H
@@ -12,15 +12,15 @@ namespace mlc::cli {
 /// `--plan` and `--print-plan` (docs/Plan.md).
 class PlanFlag {
 public:
-  /// Of a command that compiles for ranks or, with `trains`, trains on them.
+  /// For a command that compiles for ranks or, with `trains`, trains on them.
   PlanFlag(llvm::cl::SubCommand &sub, bool trains);
 
   bool isGiven() const { return file.getNumOccurrences(); }
   const std::string &getFile() const { return file; }
   bool prints() const { return printsIt; }
 
-  /// The plan of the file. Errors: a file that cannot be read or is no plan;
-  /// one of `others`, which say what a plan says, beside it.
+  /// The plan of the file. Fails if the file cannot be read or is not a plan,
+  /// and if one of `others`, which a plan replaces, is also given.
   llvm::Expected<runtime::Plan>
   read(llvm::ArrayRef<const llvm::cl::Option *> others) const;
 

@@ -11,7 +11,7 @@ using namespace mlc::cli;
 namespace json = llvm::json;
 
 //===----------------------------------------------------------------------===//
-// What a device can do
+// Rates of a device
 //===----------------------------------------------------------------------===//
 
 static runtime::Roofline rooflineOf(const CostParameters &cost, double scale) {
@@ -37,7 +37,7 @@ llvm::Expected<Peak> mlc::cli::findPeak(const Model &model,
       return manifest.takeError();
     if (const json::Object *object = manifest->getAsObject())
       name = object->getString("target").value_or("").str();
-    // An artifact does not decide which files are read.
+    // An artifact must not decide which files are read.
     auto known = isTargetFile(name) ? llvm::createStringError("")
                                     : parseTarget(name).takeError();
     bool isKnown = !known;
@@ -50,7 +50,7 @@ llvm::Expected<Peak> mlc::cli::findPeak(const Model &model,
   auto target = parseTargetOption(name);
   if (!target)
     return target.takeError();
-  // Rates of a CPU are those of one core.
+  // A CPU's rates are per core.
   bool isCpu = target->hasCode() && !target->isCuda();
   unsigned cores = !isCpu ? 1 : threads ? threads : runtime::usableCores();
   std::string text = "peak: " + target->description;
@@ -63,7 +63,7 @@ llvm::Expected<Peak> mlc::cli::findPeak(const Model &model,
 // Measuring
 //===----------------------------------------------------------------------===//
 
-/// Skeletons by the symbol of the kernel, as the manifest has them.
+/// Skeletons by the kernel's symbol, from the manifest.
 static llvm::StringMap<std::string> skeletonsOf(const json::Value &manifest) {
   llvm::StringMap<std::string> skeletons;
   const json::Object *object = manifest.getAsObject();
@@ -86,7 +86,7 @@ llvm::Expected<Profile> mlc::cli::measureSteps(const Model &model,
   llvm::StringMap<std::string> skeletons = skeletonsOf(*manifest);
   const size_t count = mlc_artifact_step_count(model.get());
   std::vector<std::vector<double>> times(count);
-  // A few runs that are not timed come first.
+  // A few untimed runs come first.
   constexpr unsigned warmups = 3;
   for (unsigned run = 0; run < warmups + runs; ++run) {
     if (llvm::Error error = session.run())
@@ -111,7 +111,7 @@ llvm::Expected<Profile> mlc::cli::measureSteps(const Model &model,
     if (text.consume_front("kernel "))
       found.skeleton = skeletons.lookup(text.split(',').first);
     found.ns = runtime::median(times[s]);
-    // A count that overflows is none.
+    // A count that overflows stays unknown.
     (void)mlc_session_step_cost(session.get(), s, &found.cost);
   }
   finishProfile(profile.steps,
@@ -120,7 +120,7 @@ llvm::Expected<Profile> mlc::cli::measureSteps(const Model &model,
 }
 
 //===----------------------------------------------------------------------===//
-// Telling
+// Reporting
 //===----------------------------------------------------------------------===//
 
 void Profile::print(llvm::raw_ostream &os) const {

@@ -10,7 +10,7 @@
 
 namespace mlc::cli {
 
-/// What steps are compared with: a device's rates, or why there are none.
+/// The reference for steps: a device's rates, or why there are none.
 struct Peak {
   std::string text;
   std::optional<runtime::Roofline> roofline;
@@ -29,8 +29,8 @@ struct Profile {
   llvm::json::Object toJson() const;
 };
 
-/// Runs a session that was made with MLC_SESSION_PROFILE and bound so often:
-/// times are medians.
+/// Runs a bound session with MLC_SESSION_PROFILE `runs` times; times are
+/// medians.
 llvm::Expected<Profile> measureSteps(const Model &model, Session &session,
                                      unsigned runs, Peak peak);
 

@@ -1,4 +1,4 @@
-//===- Progress.cpp - What a long command is doing ------------------------===//
+//===- Progress.cpp - Shows the progress of a long command ----------------===//
 
 #include "tools/mlc/Progress.h"
 #include "runtime/Text.h"

@@ -1,4 +1,4 @@
-//===- Progress.h - What a long command is doing ----------------*- C++ -*-===//
+//===- Progress.h - Shows the progress of a long command --------*- C++ -*-===//
 
 #ifndef MLC_TOOLS_MLC_PROGRESS_H
 #define MLC_TOOLS_MLC_PROGRESS_H
@@ -12,8 +12,8 @@
 
 namespace mlc::cli {
 
-/// Shows on stderr, if that is a terminal, what is going on and for how long,
-/// as soon as it has taken two seconds. Gone without a trace when it ends.
+/// Shows the current work and its duration on stderr, if that is a terminal,
+/// once it has taken two seconds. Clears the line at the end.
 class Progress {
 public:
   explicit Progress(llvm::StringRef what);
@@ -21,7 +21,7 @@ public:
   Progress(const Progress &) = delete;
   Progress &operator=(const Progress &) = delete;
 
-  /// What is done from now on.
+  /// Sets the work that is done from now on.
   void next(llvm::StringRef what);
 
 private:

@@ -1,4 +1,4 @@
-//===- Reference.cpp - What ONNX Runtime says -----------------------------===//
+//===- Reference.cpp - Results of ONNX Runtime or the evaluator -----------===//
 
 #include "tools/mlc/Reference.h"
 #include "codegen/target/Json.h"
@@ -75,7 +75,7 @@ static llvm::Error writeRequest(const TemporaryFolder &folder,
   });
 }
 
-/// The arrays <kind><i>.npy by the names in the reply.
+/// Reads the arrays <kind><i>.npy, with the names in the reply.
 static llvm::Expected<std::vector<NamedTensor>>
 readArrays(const TemporaryFolder &folder, llvm::StringRef kind,
            const json::Array &names) {
@@ -156,7 +156,7 @@ mlc::cli::runOnnxRuntime(llvm::StringRef model,
   };
   bool isPlain = false;
   if (!run("")) {
-    // Its optimizer may fail, or end the process, where the model itself runs.
+    // Its optimizer may fail or end the process although the model itself runs.
     std::string failure = lastLine(messages);
     isPlain = run("plain");
     if (!isPlain)

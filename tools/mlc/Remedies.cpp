@@ -1,4 +1,4 @@
-//===- Remedies.cpp - How remedies of errors are followed -----------------===//
+//===- Remedies.cpp - The text of errors' remedies ------------------------===//
 
 #include "tools/mlc/Remedies.h"
 #include "llvm/ADT/StringRef.h"
@@ -7,7 +7,7 @@
 
 namespace mlc::cli {
 
-/// `isPython`: by arguments of Python's functions.
+/// `isPython`: as arguments of Python functions.
 static std::string describe(const Remedy &remedy, bool isPython) {
   const std::string &name = remedy.subject;
   switch (remedy.kind) {

@@ -1,4 +1,4 @@
-//===- Remedies.h - How remedies of errors are followed ---------*- C++ -*-===//
+//===- Remedies.h - The text of errors' remedies ----------------*- C++ -*-===//
 
 #ifndef MLC_TOOLS_MLC_REMEDIES_H
 #define MLC_TOOLS_MLC_REMEDIES_H
@@ -7,8 +7,8 @@
 
 namespace mlc::cli {
 
-/// By a flag: "give --dim N=SIZE". Where the Python package has started this
-/// process (it sets MLC_SPELLING=keywords), by an argument of its functions:
+/// Names a flag: "give --dim N=SIZE". If the Python package started this
+/// process (it sets MLC_SPELLING=keywords), names an argument of its functions:
 /// "give dims={'N': SIZE}".
 std::string describeRemedy(const Remedy &remedy);
 

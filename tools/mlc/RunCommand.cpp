@@ -96,7 +96,7 @@ llvm::Error RunCommand::run() {
   options.groups = groups;
   options.ownParts = ownParts;
   mlc::runtime::transport::RunEngines engines;
-  // It has told of its errors itself.
+  // It reports its errors itself.
   return reported(mlc::runtime::runCommand(options, &engines));
 }
 

@@ -88,7 +88,7 @@ std::vector<std::string> SearchFlags::texts() const {
   SearchOptions defaults;
   if (search != defaults.engine)
     texts.push_back("--search=" + name(search).str());
-  // The time limit changes nothing of what is written.
+  // The time limit does not affect the output.
   if (steps != defaults.steps)
     texts.push_back(fmt::format("--search-steps={}", steps.getValue()));
   if (fp != defaults.fp)

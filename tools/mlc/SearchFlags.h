@@ -11,21 +11,21 @@
 
 namespace mlc::cli {
 
-/// `--search`, `--search-steps`, `--time-limit`, `--fp`, `--assume`: of the
+/// `--search`, `--search-steps`, `--time-limit`, `--fp`, `--assume`, for
 /// commands that rewrite a model and keep the result.
 struct SearchFlags {
   explicit SearchFlags(llvm::cl::SubCommand &sub);
 
-  /// Errors: steps or a time limit that are not positive.
+  /// Fails if steps or the time limit are not positive.
   llvm::Expected<SearchOptions> options() const;
-  /// The flags as given, where they are not the defaults: for the manifest.
+  /// The given flags that are not defaults, for the manifest.
   std::vector<std::string> texts() const;
 
   /// While it lives, the time limit ends the program; null without one.
   std::unique_ptr<Deadline> startLimit() const;
 
   llvm::cl::opt<SearchEngine> search;
-  /// The sizes of `--assume`. Errors: one that is no number.
+  /// The sizes of `--assume`. Fails if one is not a number.
   llvm::Expected<std::vector<DimSetting>> assumedSizes() const;
 
   llvm::cl::opt<double> steps, timeLimit;
@@ -33,13 +33,13 @@ struct SearchFlags {
   llvm::cl::list<std::string> assumed;
 };
 
-/// Prints what a search came to on standard output, for people or as one JSON
+/// Prints the result of a search on standard output, for people or as one JSON
 /// object (an empty one without a search).
 void show(const std::optional<SearchReport> &report, bool asJson);
 
-/// Predicted seconds before and after, the sizes that open dims were taken to
-/// have, lower bound and gap (null where the
-/// engine proves none), stop reason, seconds that the search took, steps.
+/// Predicted seconds before and after, the assumed sizes of open dims, lower
+/// bound and gap (null if the engine proves none), stop reason, seconds of the
+/// search, steps.
 llvm::json::Object toJson(const SearchReport &report);
 
 } // namespace mlc::cli

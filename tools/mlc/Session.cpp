@@ -19,7 +19,7 @@ Session::create(const Model &model, const std::string &device, unsigned threads,
   options.ranks = ranks ? mlc::runtime::makeHandle(ranks) : nullptr;
   mlc_session *handle = nullptr;
   mlc_status status = mlc_session_create(model.get(), &options, &handle);
-  // A session keeps them itself.
+  // The session holds its own reference.
   mlc_ranks_close(options.ranks);
   if (status)
     return runtimeFailure(model.name(), status);

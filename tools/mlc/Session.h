@@ -12,12 +12,12 @@ namespace mlc::cli {
 class Session {
 public:
   /// `model` outlives the session; `device` "": the first; `threads` 0: all
-  /// cores; `flags` is a sum of MLC_SESSION_*; `ranks`: the others, if any.
+  /// cores; `flags` is a sum of MLC_SESSION_*; `ranks` may be null.
   static llvm::Expected<Session>
   create(const Model &model, const std::string &device, unsigned threads,
          uint32_t flags = 0, const std::shared_ptr<runtime::Ranks> &ranks = {});
 
-  /// A session of the entry that `model` is, over the states of this one.
+  /// A session of the entry of `model`, over the states of this one.
   llvm::Expected<Session> entry(const Model &model) const;
 
   /// Binds one tensor per input, in order.

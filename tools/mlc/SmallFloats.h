@@ -12,14 +12,14 @@ inline bool isSmallFloat(mlc_dtype type) {
   return type == MLC_F16 || type == MLC_BF16;
 }
 
-/// The number with these bits. `type` is a small float's here and below.
+/// The number with these bits. `type` is a small float type here and below.
 double widen(uint16_t bits, mlc_dtype type);
-/// The nearest number's bits, of two the even one.
+/// The bits of the nearest number, ties to even.
 uint16_t narrow(double number, mlc_dtype type);
 
-/// A tensor of small floats as float32, others as they are.
+/// A tensor of small floats as float32; others unchanged.
 llvm::Expected<HostTensor> widened(HostTensor tensor);
-/// A tensor of float32 rounded to `type`; as it is where that is its own.
+/// A float32 tensor rounded to `type`; unchanged if it has that type.
 llvm::Expected<HostTensor> narrowed(HostTensor tensor, mlc_dtype type);
 
 } // namespace mlc::cli

@@ -1,4 +1,4 @@
-//===- TemporaryFolder.cpp - A folder that goes away ----------------------===//
+//===- TemporaryFolder.cpp - A folder that is removed again ---------------===//
 
 #include "tools/mlc/TemporaryFolder.h"
 #include "tools/mlc/Failure.h"

@@ -1,4 +1,4 @@
-//===- TemporaryFolder.h - A folder that goes away --------------*- C++ -*-===//
+//===- TemporaryFolder.h - A folder that is removed again -------*- C++ -*-===//
 
 #ifndef MLC_TOOLS_MLC_TEMPORARYFOLDER_H
 #define MLC_TOOLS_MLC_TEMPORARYFOLDER_H
@@ -8,7 +8,7 @@
 
 namespace mlc::cli {
 
-/// A new folder in the system's place for such, removed with what is in it.
+/// A new folder in the system's temporary place, removed with its contents.
 class TemporaryFolder {
 public:
   static llvm::Expected<TemporaryFolder> create();
@@ -20,7 +20,7 @@ public:
   std::string operator/(llvm::StringRef name) const;
   const std::string &path() const { return folder; }
 
-  /// Removes those that exist; for the end of an interrupted program.
+  /// Removes all that exist; for the end of an interrupted program.
   static void removeAll();
 
 private:

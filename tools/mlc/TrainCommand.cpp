@@ -26,21 +26,21 @@ namespace cl = llvm::cl;
 
 namespace {
 
-/// What ranks of this process train.
+/// The training of this process's ranks.
 struct Job {
   mlc::runtime::Plan plan;
   TrainingModel read;
   Model built;
   std::shared_ptr<mlc::ModelFile> file;
   train::LoopOptions options;
-  /// Of ranks with a server: this is what that one does.
+  /// Whether this is the server's part.
   bool isServer = false;
 
   bool hasServer() const { return plan.training->hasServer; }
 };
 
-/// Of a process: what its ranks do, but a server, and what a server does, where
-/// it has them.
+/// The jobs of a process: that of its ranks except a server, and that of a
+/// server; null if it has none.
 struct Jobs {
   std::unique_ptr<Job> all, server;
 
@@ -49,7 +49,7 @@ struct Jobs {
   }
 };
 
-/// The first error of all ranks of a process; those of others follow from it.
+/// The first error of all ranks of a process; others follow from it.
 class FirstError {
 public:
   /// Prints it if it is the first; returns the exit code of the first.
@@ -59,7 +59,7 @@ public:
       llvm::consumeError(std::move(error));
       return exitCode;
     }
-    // Ranks are ended as they stand.
+    // Flush now, since ranks end abruptly.
     llvm::outs().flush();
     exitCode = report(std::move(error));
     return exitCode;
@@ -71,11 +71,11 @@ private:
   int exitCode = 0;
 };
 
-/// What a rank has, which outlives its error: when it goes after a failed
-/// collective, it ends all ranks.
+/// A rank's objects. They outlive its error, since destroying them after a
+/// failed collective ends all ranks.
 struct OneRank {
   std::unique_ptr<train::Trainer> trainer;
-  /// Where there is a server.
+  /// Set if there is a server.
   std::optional<train::ServedTraining> served;
 };
 
@@ -85,7 +85,7 @@ public:
   llvm::Error run() override;
 
 private:
-  /// Whether the program has to count right labels.
+  /// Whether the program must count correct labels.
   bool countsRight() const { return flags.metric == train::Metric::Accuracy; }
   llvm::Error writeArtifact() const;
   llvm::Error readSamples(const TrainingModel &read,
@@ -132,7 +132,7 @@ llvm::Error TrainCommand::writeModel(const Job &job,
              : llvm::Error::success();
 }
 
-/// The program that trains, for those who run it themselves.
+/// Writes the training program for users who run it themselves.
 llvm::Error TrainCommand::writeArtifact() const {
   auto plan = distribution.givenPlan();
   if (!plan)
@@ -150,8 +150,8 @@ llvm::Error TrainCommand::writeArtifact() const {
   });
 }
 
-/// Before anything takes long: errors are those of the files, labels that are
-/// no class, and batches of a size that nobody says.
+/// Reads samples before long work. Fails if reading does, for labels that are
+/// not classes, and for an unknown batch size.
 llvm::Error TrainCommand::readSamples(const TrainingModel &read,
                                       train::LoopOptions &options) const {
   constexpr auto spelling = train::Spelling::Flags;
@@ -171,7 +171,7 @@ llvm::Error TrainCommand::readSamples(const TrainingModel &read,
              : one(flags.evaluationFile, options.heldOut);
 }
 
-/// Reads and compiles; all ranks get the same, but a server.
+/// Reads and compiles; all ranks but a server get the same.
 llvm::Expected<std::unique_ptr<Job>>
 TrainCommand::prepare(const mlc::runtime::Plan &plan, bool isServer) const {
   auto rate = optimizerFlags.learningRate(flags.steps);
@@ -195,7 +195,7 @@ TrainCommand::prepare(const mlc::runtime::Plan &plan, bool isServer) const {
     return read.takeError();
   if (llvm::Error error = flags.checkFiles(read->compilation->getInputFiles()))
     return error;
-  // A server says the same as its workers.
+  // The server must agree with its workers.
   read->training.distribution = plan.checkpointText();
   read->compilation->describeTraining(read->training);
   train::LoopOptions options;
@@ -225,7 +225,8 @@ TrainCommand::prepare(const mlc::runtime::Plan &plan, bool isServer) const {
                                    isServer});
 }
 
-/// What the ranks of this process do, none where there is one alone.
+/// Prepares the jobs of this process's ranks; `ranks` is empty for a single
+/// one.
 llvm::Expected<Jobs> TrainCommand::prepareAll(
     llvm::ArrayRef<std::shared_ptr<mlc::runtime::Ranks>> ranks) const {
   const int count = ranks.empty() ? 1 : ranks.front()->size();
@@ -252,10 +253,10 @@ llvm::Expected<Jobs> TrainCommand::prepareAll(
   return jobs;
 }
 
-/// All that one rank does.
+/// Runs one rank.
 llvm::Error TrainCommand::train(const Job &job, const train::Group &ranks,
                                 unsigned threadsOfRank, OneRank &own) const {
-  // A server is alone with its states, and workers are among themselves.
+  // The server trains as a single rank, and the workers as a group without it.
   train::TrainerOptions how{model.model, device.device, threadsOfRank, ranks};
   if (job.hasServer()) {
     how.group = job.isServer ? train::Group()
@@ -297,7 +298,7 @@ llvm::Error TrainCommand::train(const Job &job, const train::Group &ranks,
                 tells);
 }
 
-/// What follows the last step.
+/// Runs after the last step.
 llvm::Error TrainCommand::finish(const Job &job, const train::Trainer &trainer,
                                  const train::Loop &loop,
                                  const train::Group &all, uint64_t sent,
@@ -311,14 +312,14 @@ llvm::Error TrainCommand::finish(const Job &job, const train::Trainer &trainer,
       return statusFailure(status);
     llvm::outs() << "memory: " << memory.arena << " bytes allocated\n";
   }
-  // Workers have not all that is written.
+  // Workers do not have all the data to write.
   bool takesPart = tells || !job.hasServer();
   return flags.output.empty() || !takesPart ? llvm::Error::success()
                                             : writeModel(job, trainer, tells);
 }
 
-/// As one of the ranks that are threads, or the one that this process is. The
-/// first error is told, and ends the other ranks.
+/// Runs a rank of a thread or of this process. Reports the first error, which
+/// ends the other ranks.
 void TrainCommand::runRank(const Job &job,
                            const std::shared_ptr<mlc::runtime::Ranks> &ranks,
                            unsigned threadsOfRank, FirstError &failed) const {
@@ -332,13 +333,13 @@ void TrainCommand::runRank(const Job &job,
     ranks->abort(code);
     return;
   }
-  // Before the ranks that it is split from.
+  // Destroyed before the ranks that it was split from.
   own.served.reset();
   if (auto status = ranks->finish(); !status.ok())
     ranks->abort(failed.tell(statusFailure(status)));
 }
 
-/// Ranks wait for each other, so all at once.
+/// Runs all ranks concurrently, since they wait for each other.
 static void forEachRank(size_t count, llvm::function_ref<void(size_t)> work) {
   std::vector<std::thread> others;
   for (size_t r = 1; r < count; ++r)

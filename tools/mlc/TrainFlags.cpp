@@ -1,4 +1,4 @@
-//===- TrainFlags.cpp - What mlc train is told of a training --------------===//
+//===- TrainFlags.cpp - The flags of mlc train ----------------------------===//
 
 #include "tools/mlc/TrainFlags.h"
 #include "tools/mlc/Failure.h"
@@ -94,7 +94,7 @@ TrainFlags::TrainFlags(cl::SubCommand &sub)
       output("o", cl::value_desc("file.onnx"),
              cl::desc("The model with its trained weights"), cl::sub(sub)) {}
 
-/// The flags of who trains nothing.
+/// Checks the flags of a run without training.
 llvm::Error TrainFlags::checkWithoutTraining() const {
   if (exports && !artifact.empty())
     return fail(Exit::Usage, "--export and --artifact are two commands; give "
@@ -178,7 +178,7 @@ llvm::Error TrainFlags::check() const {
   return llvm::Error::success();
 }
 
-/// A file that is written, and what it is.
+/// An output file and its description.
 using Written = std::pair<std::string, const char *>;
 
 static llvm::Error checkPlace(const std::string &file) {
@@ -190,16 +190,16 @@ static llvm::Error checkPlace(const std::string &file) {
              : llvm::Error::success();
 }
 
-/// A name that other spellings of the path have, too.
+/// A normal form of the path.
 static llvm::SmallString<128> plain(llvm::StringRef path) {
   llvm::SmallString<128> name(path);
   if (llvm::sys::fs::make_absolute(name))
-    name = path; // there is no working folder
+    name = path; // no working folder
   llvm::sys::path::remove_dots(name, /*remove_dot_dot=*/false);
   return name;
 }
 
-/// An error where two of them are one file.
+/// An error if two of them are the same file.
 static llvm::Error checkApart(llvm::ArrayRef<Written> written) {
   for (size_t i = 0; i < written.size(); ++i)
     for (const auto &[file, what] : written.take_front(i))

@@ -1,4 +1,4 @@
-//===- TrainFlags.h - What mlc train is told of a training ------*- C++ -*-===//
+//===- TrainFlags.h - The flags of mlc train --------------------*- C++ -*-===//
 
 #ifndef MLC_TOOLS_MLC_TRAINFLAGS_H
 #define MLC_TOOLS_MLC_TRAINFLAGS_H
@@ -11,12 +11,11 @@
 
 namespace mlc::cli {
 
-/// What `mlc train` tells of its steps, and of samples that it does not train
-/// on.
+/// The flags of `mlc train` for reports of steps and of held-out samples.
 struct ReportFlags {
   explicit ReportFlags(llvm::cl::SubCommand &sub);
 
-  /// Of --log; nothing where there is none.
+  /// The place of --log, if given.
   llvm::Expected<std::optional<runtime::train::LogPlace>> logPlace() const;
 
   llvm::cl::opt<int64_t> printEvery;
@@ -33,10 +32,10 @@ protected:
 struct TrainFlags : ReportFlags {
   explicit TrainFlags(llvm::cl::SubCommand &sub);
 
-  /// Errors: flags that contradict each other, numbers out of range.
+  /// Fails for contradicting flags and numbers out of range.
   llvm::Error check() const;
-  /// Before anything takes long. Errors: outputs that are inputs, `read` among
-  /// these, or in no folder.
+  /// Checks files before long work. Fails if an output is an input, `read`
+  /// included, or its folder is missing.
   llvm::Error checkFiles(std::vector<std::string> read) const;
 
   llvm::cl::opt<unsigned> threads;

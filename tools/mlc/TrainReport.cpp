@@ -1,4 +1,4 @@
-//===- TrainReport.cpp - What mlc train prints ----------------------------===//
+//===- TrainReport.cpp - The output of mlc train --------------------------===//
 
 #include "tools/mlc/TrainReport.h"
 #include "runtime/Text.h"
@@ -13,7 +13,7 @@ using mlc::runtime::printable;
 using mlc::runtime::Status;
 namespace train = mlc::runtime::train;
 
-/// The terminal's line from its begin on.
+/// Restarts the terminal's line.
 static constexpr llvm::StringLiteral anew = "\r\x1b[K";
 
 static std::string speed(double samplesPerSecond) {
@@ -33,7 +33,7 @@ void TrainReport::clearProgress() {
   isShown = false;
 }
 
-/// Some times a second.
+/// Updates the line a few times per second.
 void TrainReport::showProgress(const train::StepReport &report) {
   const auto now = std::chrono::steady_clock::now();
   if (!isWatched || now - shown < std::chrono::milliseconds(200))

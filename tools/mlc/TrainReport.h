@@ -1,4 +1,4 @@
-//===- TrainReport.h - What mlc train prints --------------------*- C++ -*-===//
+//===- TrainReport.h - The output of mlc train ------------------*- C++ -*-===//
 
 #ifndef MLC_TOOLS_MLC_TRAINREPORT_H
 #define MLC_TOOLS_MLC_TRAINREPORT_H
@@ -8,8 +8,8 @@
 
 namespace mlc::cli {
 
-/// Prints what happens in a training as it goes on. Where stderr is a terminal,
-/// its last line says how fast that is, and how long it will take.
+/// Prints the progress of training. If stderr is a terminal, its last line
+/// shows the speed and the remaining time.
 class TrainReport : public runtime::train::LoopObserver {
 public:
   TrainReport(int64_t steps, int64_t printEvery);
@@ -32,12 +32,13 @@ private:
   std::chrono::steady_clock::time_point shown;
 };
 
-/// Which weights are trained, and why others are not; `file` begins warnings.
+/// Prints which weights are trained, and why others are not; `file` begins
+/// warnings.
 void printWeights(const TrainingModel &read, llvm::StringRef file);
 
-/// Prints to stderr, on the rank that `tells`, what training took; all ranks
-/// call it together. This one has sent `sent` bytes in steps; where
-/// `isPartlyCounted` an engine's own collectives sent others.
+/// Prints the resources of training to stderr, on the rank that `tells`; all
+/// ranks call it together. `sent` are the bytes this rank sent in steps; if
+/// `isPartlyCounted`, without those of an engine's own collectives.
 llvm::Error printUse(const runtime::train::Trainer &trainer,
                      const runtime::train::Loop &loop,
                      const runtime::train::Group &all, uint64_t sent,

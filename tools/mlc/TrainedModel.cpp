@@ -40,7 +40,7 @@ llvm::Error mlc::cli::writeTrained(const TrainingModel &read, ModelFile &file,
   });
 }
 
-/// The type of a weight of floats in the file; nothing where there is none.
+/// The type of a float weight in the file; nothing if there is none.
 static std::optional<mlc_dtype> findType(const onnx::GraphProto &graph,
                                          llvm::StringRef name) {
   const onnx::TensorProto *found = nullptr;
@@ -66,7 +66,7 @@ static std::optional<mlc_dtype> findType(const onnx::GraphProto &graph,
   }
 }
 
-/// The array `state` of the checkpoint, as the weight has it in the model.
+/// Reads the array `state` of the checkpoint in the form of the model's weight.
 static llvm::Expected<HostTensor>
 readWeight(const runtime::NpzFile &file, const std::string &path,
            const std::string &state, const Weight &weight, mlc_dtype type) {

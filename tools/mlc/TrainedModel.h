@@ -8,16 +8,16 @@
 
 namespace mlc::cli {
 
-/// Writes to `output` the model that `read` was made of, `file`, with the
-/// weights and running statistics of a checkpoint, in the file's types; `name`
-/// begins errors.
+/// Writes to `output` the model of `read`, from `file`, with the weights and
+/// running statistics of a checkpoint, in the file's types; `name` begins
+/// errors.
 llvm::Error writeTrained(const TrainingModel &read, ModelFile &file,
                          const runtime::train::Checkpoint &checkpoint,
                          llvm::StringRef name, llvm::StringRef output);
 
-/// Writes to `output` the model in the file `model` with the weights and
-/// running statistics that the .npz file `checkpoint`, which training wrote,
-/// has of it. Errors: a file that is none of this model.
+/// Writes to `output` the model in the file `model` with its weights and
+/// running statistics from `checkpoint`, a .npz file of training. Fails if the
+/// checkpoint is of another model.
 llvm::Error exportWeights(const std::string &model,
                           const std::string &checkpoint,
                           llvm::StringRef output);

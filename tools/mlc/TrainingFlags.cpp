@@ -1,4 +1,4 @@
-//===- TrainingFlags.cpp - What is trained, and for which loss ------------===//
+//===- TrainingFlags.cpp - The loss and the trained weights ---------------===//
 
 #include "tools/mlc/TrainingFlags.h"
 #include "dialects/Dist/Dist.h"
@@ -158,7 +158,7 @@ std::vector<const Weight *> TrainingModel::kept() const {
   return kept;
 }
 
-/// The open first dims of the inputs, as `batch`.
+/// Sets the open first dims of the inputs to `batch`.
 static std::vector<DimSetting> batchDims(const onnx::GraphProto &graph,
                                          int64_t batch) {
   llvm::StringSet<> weights;
@@ -178,7 +178,7 @@ static std::vector<DimSetting> batchDims(const onnx::GraphProto &graph,
   return dims;
 }
 
-/// A weight or a running statistic, before it is a state.
+/// A weight or running statistic before it becomes a state.
 struct Parameter {
   std::string name;
   mlir::ElementsAttr value;
@@ -196,7 +196,7 @@ static std::vector<Parameter> parametersOf(mlir::ModuleOp module) {
   return found;
 }
 
-/// Of what a step changes.
+/// Reads the initial values of the parameters.
 static llvm::Error readValues(TrainingModel &training,
                               llvm::ArrayRef<Parameter> parameters) {
   for (const Parameter &parameter : parameters) {
@@ -212,7 +212,7 @@ static llvm::Error readValues(TrainingModel &training,
   return llvm::Error::success();
 }
 
-/// The dims of an argument, those of the whole where a rank has a part.
+/// The dims of an argument; for a shard, those of the whole.
 static llvm::SmallVector<IntExpr> wholeDims(mlir::func::FuncOp entry,
                                             unsigned argument) {
   if (auto whole = entry.getArgAttrOfType<DimsAttr>(argument, dist::kWholeAttr))
@@ -221,8 +221,8 @@ static llvm::SmallVector<IntExpr> wholeDims(mlir::func::FuncOp entry,
       entry.getArgument(argument).getType()));
 }
 
-/// Of a batch: the first dim of the first input that has one, where it is
-/// fixed.
+/// The batch size: the first dim of the first input with dims, if fixed, else
+/// 0.
 static int64_t samplesOf(mlir::ModuleOp module) {
   for (auto entry : module.getOps<mlir::func::FuncOp>())
     for (unsigned i = 0; i < entry.getNumArguments(); ++i) {
@@ -234,7 +234,7 @@ static int64_t samplesOf(mlir::ModuleOp module) {
   return 0;
 }
 
-/// What a batch is made of.
+/// The inputs of a batch.
 static std::vector<runtime::SamplePort> portsOf(mlir::func::FuncOp entry) {
   std::vector<runtime::SamplePort> ports;
   for (unsigned i = 0; i < entry.getNumArguments(); ++i) {
@@ -254,7 +254,7 @@ static std::vector<runtime::SamplePort> portsOf(mlir::func::FuncOp entry) {
   return ports;
 }
 
-/// Refers to the tensor's elements.
+/// An attribute that refers to the tensor's elements.
 static mlir::ElementsAttr attributeOf(const HostTensor &tensor,
                                       mlir::Type element) {
   return mlir::DenseResourceElementsAttr::get(
@@ -263,7 +263,7 @@ static mlir::ElementsAttr attributeOf(const HostTensor &tensor,
           llvm::ArrayRef(tensor.data.get(), tensor.bytes), /*align=*/64));
 }
 
-/// Weights and running statistics hold in the beginning what the file has.
+/// Sets the initial values of weights and running statistics to the file's.
 static void setInitialValues(const TrainingModel &training) {
   using Role = runtime::StateRole;
   mlir::ModuleOp module = training.compilation->getModule();
@@ -284,7 +284,7 @@ static void setInitialValues(const TrainingModel &training) {
     }
 }
 
-/// What the phases wrote into the module of what they made.
+/// Reads what the phases recorded in the module.
 static void readFacts(TrainingModel &model, const LossOptions &loss) {
   mlir::ModuleOp module = model.compilation->getModule();
   runtime::Training &training = model.training;
@@ -306,7 +306,7 @@ static void readFacts(TrainingModel &model, const LossOptions &loss) {
       training.labels = i;
 }
 
-/// What the loss does not depend on stays as it is.
+/// Freezes weights that the loss does not depend on.
 static llvm::Error leaveUnread(TrainingModel &training,
                                std::vector<Parameter> &parameters,
                                llvm::StringRef file) {
@@ -330,7 +330,7 @@ static llvm::Error leaveUnread(TrainingModel &training,
              : llvm::Error::success();
 }
 
-/// What is made of the model, and of it a rank's.
+/// The options for differentiation and, with a plan, for one rank.
 static llvm::Expected<DifferentiateOptions>
 optionsOf(const LossOptions &loss, const OptimizerFlags *optimizer,
           const TrainingEntries &entries, const runtime::Plan *plan) {
@@ -352,7 +352,7 @@ optionsOf(const LossOptions &loss, const OptimizerFlags *optimizer,
   return options;
 }
 
-/// What is decided when the model has been read; fills the weights.
+/// Makes the choices after the model is read; fills the weights.
 static llvm::Expected<Compilation::Choice>
 chooseFor(const onnx::ModelProto &model, const ModelOptions &options,
           const TrainingFlags &flags, bool isTrained, int64_t batch,

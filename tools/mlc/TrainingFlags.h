@@ -1,4 +1,4 @@
-//===- TrainingFlags.h - What is trained, and for which loss ----*- C++ -*-===//
+//===- TrainingFlags.h - The loss and the trained weights -------*- C++ -*-===//
 
 #ifndef MLC_TOOLS_MLC_TRAININGFLAGS_H
 #define MLC_TOOLS_MLC_TRAININGFLAGS_H
@@ -21,14 +21,14 @@ public:
 
   LossOptions lossOptions() const;
   const std::string &targetName() const { return target.getValue(); }
-  /// Whether BatchNormalization and Dropout are taken as in training.
+  /// Whether BatchNormalization and Dropout behave as in training.
   bool isInTraining() const { return inTraining; }
-  /// The loss, a line each for what decides it.
+  /// Describes the loss, one line for each setting.
   std::string describe() const;
 
-  /// The weights of the model in its order; those that stay as they are say
-  /// why. Errors: a name that is none, one that cannot be trained, nothing left
-  /// to train.
+  /// The weights of the model in its order; frozen ones have the reason. Fails
+  /// for an unknown name, for one that cannot be trained, and if nothing is
+  /// left to train.
   llvm::Expected<std::vector<Weight>> choose(const onnx::ModelProto &model,
                                              llvm::StringRef file) const;
 
@@ -46,38 +46,38 @@ private:
 /// A model with its loss and gradients, before it is compiled.
 struct TrainingModel {
   std::unique_ptr<Compilation> compilation;
-  /// All weights; those that are kept() are the parameters, in its order.
+  /// All weights; the kept() ones are the parameters, in that order.
   std::vector<Weight> weights;
-  /// How it is trained; without an optimizer what samples are.
+  /// How it is trained; without an optimizer only the samples.
   runtime::Training training;
-  /// How a step is made, where there is an optimizer.
+  /// How a step is made, if there is an optimizer.
   OptimizerOptions optimizer;
-  /// What kept() holds in the file, and the same at least in float32, where
-  /// there is an optimizer; the compiled model refers to them.
+  /// With an optimizer, the values of kept() in the file, and the same in at
+  /// least float32; the compiled model refers to them.
   std::vector<HostTensor> own, values;
-  /// Which of these an exporter may have made of several, a sentence each.
+  /// Which of these an exporter may have merged from several, one sentence
+  /// each.
   std::vector<std::string> merged;
 
   std::vector<const Weight *> trained() const;
-  /// What a step with an optimizer gives new values: those, then the running
-  /// statistics.
+  /// What a step with an optimizer updates: the trained weights, then the
+  /// running statistics.
   std::vector<const Weight *> kept() const;
 };
 
-/// The model with its loss and gradients or, with an optimizer, the entries of
-/// its training, as the phase distribute leaves it, or an earlier one that
-/// --compile-to names. Where `batch` is positive, it is the size of the first
-/// dim of every input of the model's that is open. With a plan it is what
-/// one of its ranks carries out.
+/// The model with its loss and gradients or, with an optimizer, its training
+/// entries, after the phase distribute or an earlier one that --compile-to
+/// names. A positive `batch` sets the open first dims of the model's inputs.
+/// With a plan it is the program of one of its ranks.
 llvm::Expected<TrainingModel>
 readTrainingModel(const ModelOptions &options, const TrainingFlags &flags,
                   const OptimizerFlags *optimizer = nullptr, int64_t batch = 0,
                   const TrainingEntries &entries = {},
                   const runtime::Plan *plan = nullptr);
 
-/// Of --compile-to, to standard output: what one of the ranks of --ranks, a
-/// worker if there is a server, carries out, with `entries` where there is
-/// none.
+/// Writes the result of --compile-to to standard output: the program of one of
+/// the ranks of --ranks, a worker if there is a server; without a server, with
+/// `entries`.
 llvm::Error writePhase(const ModelOptions &options, const TrainingFlags &flags,
                        const OptimizerFlags &optimizer, int64_t batch,
                        TrainingEntries entries,

@@ -77,10 +77,10 @@ inline unsigned long long address(const void *memory) {
   return reinterpret_cast<uintptr_t>(memory);
 }
 
-/// CUDA's error, and the attribute of a device.
+/// A CUDA error, and a device attribute.
 constexpr int invalidValue = 1, mostSharedMemory = 97;
 
-/// Bytes of dynamic shared memory that kernels may have, where they asked.
+/// Bytes of dynamic shared memory that kernels may use, if they asked.
 inline std::map<const void *, size_t> &allowedShared() {
   static std::map<const void *, size_t> allowed;
   return allowed;
@@ -143,7 +143,7 @@ inline cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute,
   return error ? error : cuDeviceGetAttribute(value, attribute, device);
 }
 
-/// The limit is the device's; without asking a kernel has 48 KiB.
+/// The limit is the device's; by default a kernel has 48 KiB.
 template <typename Kernel>
 cudaError_t cudaFuncSetAttribute(Kernel *kernel, cudaFuncAttribute, int value) {
   int error = mlc_emulator::open(), most = 0;

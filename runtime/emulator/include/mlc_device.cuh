@@ -1,13 +1,13 @@
 //===- mlc_device.cuh - What kernels use, in C++ ----------------*- C++ -*-===//
 //
-// The emulator's header of this name: each function means what the function of
-// codegen/cuda/kernels/mlc_device.cuh means. What CUDA's language has beside
-// C++ comes first. Kernels are compiled with no other header, so that a
-// compilation takes a tenth of a second.
+// The emulator's header of this name: each function behaves like its
+// counterpart in codegen/cuda/kernels/mlc_device.cuh. CUDA's extensions of C++
+// come first. Kernels include no other header, so that a compilation takes a
+// tenth of a second.
 //
 // Functions of the emulator take and return values, never addresses of a
-// kernel's variables: an address that is handed out makes the compiler ask
-// about each use of the variable.
+// kernel's variables: an escaped address would make the sanitizer check each
+// use of the variable.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,7 +30,7 @@ typedef __SIZE_TYPE__ size_t;
 // The language
 //===----------------------------------------------------------------------===//
 
-// Kernels alone can be found by name: all else is compiled hidden.
+// Only kernels can be found by name; everything else has hidden visibility.
 #define __global__ __attribute__((visibility("default")))
 #define __device__
 #define __host__
@@ -39,8 +39,8 @@ typedef __SIZE_TYPE__ size_t;
 #define __launch_bounds__(...)
 #define __align__(n) __attribute__((aligned(n)))
 #define __constant__
-// What other threads write through a pointer is no business of the compiler
-// here: without the promise it keeps nothing in registers across a barrier.
+// Drop __restrict__, so that the compiler keeps no value in registers across a
+// barrier.
 #define __restrict__
 #define __restrict
 
@@ -49,7 +49,7 @@ struct uint3 {
 };
 typedef uint3 dim3;
 
-// A thread's place does not change: the compiler may ask once.
+// A thread's indices do not change, so the compiler may load them once.
 #define MLC_EMULATOR_PLACE extern "C" __attribute__((const, nothrow))
 MLC_EMULATOR_PLACE uint3 mlcEmulatorThreadIdx();
 MLC_EMULATOR_PLACE uint3 mlcEmulatorBlockIdx();
@@ -64,7 +64,7 @@ MLC_EMULATOR_PLACE uint8_t *mlcEmulatorSharedMemory();
 static const int warpSize = 32;
 
 //===----------------------------------------------------------------------===//
-// CUDA's functions of numbers
+// CUDA's math functions
 //===----------------------------------------------------------------------===//
 
 #define MLC_EMULATOR_INLINE static inline __attribute__((always_inline))
@@ -229,8 +229,8 @@ MLC_DEVICE float toFloat(f16 value) {
 MLC_DEVICE float toFloat(bf16 value) {
   return __int_as_float(int(unsigned(value.bits) << 16));
 }
-/// Rounded to nearest, ties to even; of NaN the one that the GPU makes. In
-/// arithmetic of our own, since not every clang has the type.
+/// Rounds to nearest, ties to even; NaN becomes the one that a GPU makes. Done
+/// by hand, since not every clang has the type.
 MLC_DEVICE f16 toF16(double value) {
   uint64_t bits = uint64_t(__double_as_longlong(value));
   unsigned sign = unsigned(bits >> 48) & 0x8000;
@@ -240,7 +240,7 @@ MLC_DEVICE f16 toF16(double value) {
   if (magnitude >= 65520)
     return {uint16_t(sign | 0x7c00)};
   long long exponent = max((long long)(bits >> 52 & 0x7ff) - 1023, -14ll);
-  // In units of the last place; beside 2^52 a sum has none behind the point.
+  // In units of the last place; adding 2^52 rounds to an integer.
   double units = magnitude * __longlong_as_double((1033 - exponent) << 52);
   unsigned rounded = unsigned(__double_as_longlong(units + 0x1p52));
   return {uint16_t(sign | (unsigned((exponent + 14) << 10) + rounded))};
@@ -253,8 +253,8 @@ MLC_DEVICE bf16 toBF16(float value) {
   return {uint16_t((bits + 0x7fff + ((bits >> 16) & 1)) >> 16)};
 }
 
-// Towards zero. What does not fit becomes the nearest that does; of NaN comes 0
-// from a float to 32 bits, else the one highest bit, as on a GPU.
+// Rounds towards zero and saturates. As on a GPU, NaN becomes 0 from a float to
+// 32 bits, else the highest bit alone.
 
 template <typename Integer, typename Real>
 Integer mlcEmulatorToInteger(Real value) {
@@ -264,7 +264,7 @@ Integer mlcEmulatorToInteger(Real value) {
                     most = isSigned ? Integer(~high) : Integer(-1);
   if (value != value)
     return sizeof(Integer) == 4 && sizeof(Real) == 4 ? Integer(0) : high;
-  // Both bounds are powers of two, which floating point has.
+  // Both bounds are powers of two and thus exact in floating point.
   if (value >= Real(2) * Real(1ull << (sizeof(Integer) * 8 - 1 - isSigned)))
     return most;
   if (value <= Real(least))
@@ -306,17 +306,16 @@ MLC_EMULATOR_TOGETHER uint64_t mlcEmulatorShuffleXor(uint64_t value, int mask);
 /// The dynamic shared memory of the launch, at a multiple of 128.
 MLC_DEVICE uint8_t *sharedMemory() { return mlcEmulatorSharedMemory(); }
 
-/// All threads of the block, or of the warp, get here before one goes on, and
-/// what they wrote before is seen by all of them after.
-/// The place in the text tells barriers from each other, whatever the compiler
-/// makes of the branches around them.
+/// A barrier for all threads of the block, or of the warp: writes before it are
+/// visible to all of them after it. The place in the source distinguishes
+/// barriers, even if the compiler merges the branches around them.
 MLC_DEVICE void syncBlock(unsigned line = __builtin_LINE(),
                           unsigned column = __builtin_COLUMN()) {
   mlcEmulatorSyncBlock(line << 12 | column);
 }
 MLC_DEVICE void syncWarp() { mlcEmulatorSyncWarp(); }
 
-/// The value that lane `lane ^ mask` of the warp has. All 32 lanes call it.
+/// The value of lane `lane ^ mask` of the warp. All 32 lanes must call it.
 MLC_DEVICE unsigned long long shuffleXor(unsigned long long value, int mask) {
   return mlcEmulatorShuffleXor(value, mask);
 }
@@ -337,16 +336,16 @@ MLC_DEVICE double shuffleXor(double value, int mask) {
 }
 
 //===----------------------------------------------------------------------===//
-// Blocks that work together
+// Cooperation of blocks
 //===----------------------------------------------------------------------===//
 
 extern "C" unsigned mlcEmulatorCount(unsigned *counter,
                                      unsigned number) noexcept;
 
-/// Counts one of `number` in `counter`, which lies in global memory and begins
-/// at 0, and returns how many were counted before; the last makes it 0 again.
-/// What the block wrote before its last barrier is seen, behind their next
-/// barrier, by the threads of a block that counts later.
+/// Increments `counter`, in global memory and initially 0, and returns its old
+/// value; the last of `number` calls resets it to 0. The block's writes before
+/// its last barrier are visible to the threads of a block that counts later,
+/// after their next barrier.
 MLC_DEVICE unsigned count(unsigned *counter, unsigned number) {
   return mlcEmulatorCount(counter, number);
 }
@@ -360,8 +359,8 @@ extern "C" void mlcEmulatorCopyAsync(void *to, const void *from, unsigned bytes,
 extern "C" void mlcEmulatorCommitCopies() noexcept;
 extern "C" void mlcEmulatorWaitForCopies(unsigned pending) noexcept;
 
-/// Starts a copy of `bytes` (4, 8 or 16) bytes, both addresses multiples of it;
-/// where not `valid`, zeros are written and `from` is not read.
+/// Starts a copy of `bytes` (4, 8 or 16) bytes between addresses that are
+/// multiples of it. If not `valid`, writes zeros and does not read `from`.
 template <int bytes>
 MLC_DEVICE void copyAsync(void *to, const void *from, bool valid) {
   static_assert(bytes == 4 || bytes == 8 || bytes == 16);
@@ -381,8 +380,8 @@ MLC_DEVICE void commitCopies() {
 #endif
 }
 
-/// Waits until all but the last `pending` groups of this thread are there, for
-/// this thread to see; a barrier shows them to others.
+/// Waits until all but the last `pending` groups of this thread are complete
+/// and visible to it; a barrier makes them visible to others.
 template <int pending> MLC_DEVICE void waitForCopies() {
   static_assert(pending >= 0);
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
@@ -391,7 +390,7 @@ template <int pending> MLC_DEVICE void waitForCopies() {
 }
 
 //===----------------------------------------------------------------------===//
-// Tensor cores. A warp calls these together.
+// Tensor cores. All lanes of a warp call these together.
 //===----------------------------------------------------------------------===//
 
 struct mlcEmulatorWords {
@@ -400,13 +399,13 @@ struct mlcEmulatorWords {
 struct mlcEmulatorSums {
   float sums[4];
 };
-/// `site` is the place of the call in the kernel's text, as syncBlock() has it:
-/// lanes at different calls do not meet.
+/// `site` is the place of the call in the kernel's source, as in syncBlock():
+/// lanes at different calls do not match.
 MLC_EMULATOR_TOGETHER mlcEmulatorWords mlcEmulatorLoadMatrices(const void *row,
                                                                bool transposed,
                                                                unsigned site);
-/// `kind` is 0 for f16, 1 for bf16, 2 for tf32; for bytes 4, and 2 and 1 more
-/// where those of a, and of b, have signs.
+/// `kind` is 0 for f16, 1 for bf16, 2 for tf32; for bytes 4, plus 2 if a is
+/// signed, plus 1 if b is signed.
 MLC_EMULATOR_TOGETHER mlcEmulatorSums
 mlcEmulatorMultiplyAdd(unsigned kind, mlcEmulatorSums d, uint64_t a0,
                        uint64_t a1, uint64_t b, unsigned site);
@@ -438,7 +437,7 @@ MLC_DEVICE void loadMatrices(uint32_t (&to)[4], const void *row,
                              unsigned column = __builtin_COLUMN()) {
   mlcEmulatorLoadInto(to, row, false, line << 12 | column);
 }
-/// The same of the matrices transposed.
+/// The same for the transposed matrices.
 MLC_DEVICE void loadMatricesTransposed(uint32_t (&to)[4], const void *row,
                                        unsigned line = __builtin_LINE(),
                                        unsigned column = __builtin_COLUMN()) {
@@ -470,16 +469,16 @@ MLC_DEVICE void multiplyAddBF16(float (&d)[4], const uint32_t (&a)[4],
   mlcEmulatorMultiplyInto(1, d, a, b, line << 12 | column);
 }
 
-/// The bits of `value` rounded to nearest (ties away from zero) in tf32: 8 bits
-/// of exponent, 10 of mantissa.
+/// The bits of `value` rounded to tf32 (8 bits of exponent, 10 of mantissa), to
+/// nearest, ties away from zero.
 MLC_DEVICE uint32_t toTF32(float value) {
   uint32_t bits = __float_as_uint(value);
-  if ((bits & 0x7f800000) == 0x7f800000) // NaN keeps a bit that says so
+  if ((bits & 0x7f800000) == 0x7f800000) // keeps NaN a NaN
     return (bits & 0x7fffff) ? 0x7fffe000 : bits;
   return (bits + 0x1000) & 0xffffe000;
 }
 
-/// Reads the tf32 bits of its factors; what lies below them is dropped.
+/// Uses the tf32 bits of its factors and ignores the lower bits.
 MLC_DEVICE void multiplyAddTF32(float (&d)[4], const uint32_t (&a)[4],
                                 const uint32_t (&b)[2],
                                 unsigned line = __builtin_LINE(),
@@ -487,8 +486,8 @@ MLC_DEVICE void multiplyAddTF32(float (&d)[4], const uint32_t (&a)[4],
   mlcEmulatorMultiplyInto(2, d, a, b, line << 12 | column);
 }
 
-/// The product of bytes, with signs or without; k = 32, four bytes in a word.
-/// Sums wrap.
+/// The product of signed or unsigned bytes; k = 32, four bytes per word. Sums
+/// wrap.
 template <bool aSigned, bool bSigned>
 MLC_DEVICE void multiplyAddBytes(int (&d)[4], const uint32_t (&a)[4],
                                  const uint32_t (&b)[2],
