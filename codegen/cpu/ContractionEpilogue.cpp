@@ -102,8 +102,8 @@ Value ContractionEmitter::opNode(const EpilogueNode &n, const TilePosition &t,
                                      result);
 }
 
-/// `vector` with elements of the type `element`: small floats are computed with
-/// as float32 (Lanes), and become what they are where they are stored.
+/// `vector` with elements of the type `element`: small floats are computed as
+/// float32 (Lanes) and narrowed when they are stored.
 Value ContractionEmitter::converted(Value vector, Type element) {
   Type from = getElementTypeOrSelf(vector.getType());
   if (from == element)
@@ -229,7 +229,8 @@ void ContractionEmitter::finish(const TilePosition &t, const Pass &pass,
     computed.clear();
     for (int64_t r = 0; r < t.rows; ++r)
       for (int64_t v = 0; v < t.vectors; ++v) {
-        // All values before any store: an output may be an input's memory.
+        // Compute all values before any store: an output may share an input's
+        // memory.
         SmallVector<Value> values;
         for (const ContractionOutput &o : c.outputs)
           values.push_back(evalNode(o.node, t, r, v));
