@@ -27,7 +27,7 @@
 
 namespace mlc::cuda {
 
-/// Threads that share a task, or that have one each.
+/// Threads that share a task, or run one task each.
 constexpr int64_t threads = 256;
 /// Stored intermediates of a block beyond this lie in scratch memory, or are
 /// computed again where they can be.
@@ -35,14 +35,13 @@ constexpr int64_t sharedLimit = 32 << 10;
 
 /// The operations that reduce, in order.
 llvm::SmallVector<mlir::linalg::LinalgOp> reductionsOf(const Kernel &kernel);
-/// Whether a reduction has so few steps that one thread may go through them.
+/// Whether a reduction has so few steps that one thread can run it.
 bool isShort(const Kernel &kernel, mlir::linalg::LinalgOp op);
 
-/// For each result of `op` the operation that combines it with what was there,
-/// and has a value that changes nothing; empty where one is combined in another
-/// way.
+/// For each result of `op` the operation that accumulates it and has an
+/// identity; empty if any result is combined in another way.
 llvm::SmallVector<mlir::Operation *> combinersOf(mlir::linalg::LinalgOp op);
-/// How warps exchange a value called `name`: small integers and truths as int.
+/// How warps exchange a value called `name`: small integers and bools as int.
 std::string exchanged(mlir::Type type, const std::string &name);
 
 bool acceptsElementwise(const Kernel &kernel, const EmitOptions &options);
@@ -55,7 +54,8 @@ public:
   /// `perThread`: each thread has stored intermediates of its own.
   GroupPrinter(KernelPrinter &to, bool perThread);
 
-  /// Views of outputs and of stored intermediates; what they take of scratch.
+  /// Places outputs and stored intermediates, and sets the shared and scratch
+  /// bytes in `text`.
   void place(KernelText &text);
   /// All operations whose results are stored, at `shared`.
   void printGroup(llvm::ArrayRef<Index> shared);
@@ -90,11 +90,11 @@ private:
   Code &code;
   bool perThread;
   Indices shared;
-  /// What was written since the last barrier; and whether warps have handed
-  /// over anything since.
+  /// What was written since the last barrier, and whether warps have exchanged
+  /// anything since.
   llvm::SetVector<mlir::Value> written;
   bool hasExchanged = false;
-  /// Bytes of shared memory for what warps hand over to each other.
+  /// Bytes of shared memory for exchanges between warps.
   int64_t exchangeBytes = 0;
 };
 

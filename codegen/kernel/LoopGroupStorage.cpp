@@ -14,7 +14,7 @@ namespace mlc {
 // What is stored
 //===----------------------------------------------------------------------===//
 
-/// Ops that only say where an element of another tensor is.
+/// Ops that only map indices to another tensor.
 static bool isView(Operation *op) {
   return isa<tensor::CastOp, tensor::ExtractSliceOp, tensor::ExpandShapeOp,
              tensor::CollapseShapeOp>(op);
@@ -77,7 +77,7 @@ bool LoopGroup::mustStore(Operation *op) const {
   if (auto constant = dyn_cast<arith::ConstantOp>(op))
     return false;
   auto linalg = dyn_cast<linalg::LinalgOp>(op);
-  // Pieces of one tensor are all put where the last one goes.
+  // Pieces of one tensor all go into the tensor of the last one.
   if (isa<tensor::InsertSliceOp>(op) && op->hasOneUse())
     if (auto next = dyn_cast<tensor::InsertSliceOp>(*op->user_begin()))
       return next.getDest() != op->getResult(0);
@@ -156,7 +156,7 @@ void LoopGroup::recomputeBeyond(int64_t limit) {
   std::optional<int64_t> known = bytes.asConstant();
   if (known && *known <= limit)
     return;
-  // Operations for an element, those of what is computed again with it.
+  // Operations per element, including those that are recomputed with it.
   constexpr int64_t most = 64;
   llvm::DenseMap<Value, int64_t> cost;
   for (Value value : large) {
