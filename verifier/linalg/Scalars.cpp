@@ -27,8 +27,8 @@ static bool isKnownType(Type type) {
   return type.isF16() || type.isBF16() || type.isF32() || type.isF64();
 }
 
-/// Whether all attributes are ones whose meaning is known here: flags may make
-/// a value poison, or let it be rounded otherwise.
+/// Whether the meaning of all attributes is known here: flags may make a value
+/// poison or change its rounding.
 static bool hasPlainAttributes(Operation *op) {
   return llvm::all_of(op->getAttrDictionary(), [op](NamedAttribute attribute) {
     StringRef name = attribute.getName();
@@ -168,8 +168,8 @@ static ScalarFn functionOfTensor(Operation *op, TensorOf tensorOf, Run &run) {
 // All
 //===----------------------------------------------------------------------===//
 
-/// What is no number makes the result none; where it would decide whether the
-/// function has a meaning at all, the run ends.
+/// An operand that is no number makes the result no number. The run ends if it
+/// would decide whether the function is defined.
 static ScalarFn strict(ScalarFn inner, bool mayBeUndefined, Run &run) {
   if (!inner)
     return nullptr;

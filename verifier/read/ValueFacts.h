@@ -10,7 +10,7 @@
 
 namespace mlc::verifier {
 
-/// What is known of the values of an input or of a real parameter.
+/// Known facts about the values of an input or a real parameter.
 struct ValueFacts {
   bool positive = false, nonNegative = false, nonZero = false;
   bool allEqual = false;

@@ -8,9 +8,9 @@
 
 namespace mlc::verifier {
 
-/// Looks for sizes and values where the functions differ: `trials` random
-/// ones. Sets `sawInstance` when one satisfied all assumptions. `isSmall`: what
-/// is found is made small first.
+/// Looks for sizes and values where the functions differ: `trials` random ones.
+/// Sets `sawInstance` if one satisfied all assumptions. With `isSmall`, the
+/// counterexample is minimized.
 std::optional<Counterexample> findCounterexample(const Question &question,
                                                  const Assumptions &assumptions,
                                                  uint64_t seed, unsigned trials,
