@@ -42,7 +42,7 @@ private:
     }
     return bytes;
   }
-  /// Whether the buffer covers the whole memory that it lies in.
+  /// Whether the buffer covers its whole memory.
   bool isWhole(BufferId id) const {
     std::optional<uint64_t> bytes = bytesOf(id);
     for (; bufferOf(id).kind == Buffer::Alias; id = bufferOf(id).source)

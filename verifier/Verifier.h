@@ -110,11 +110,10 @@ struct VerifierOptions {
 // The question
 //===----------------------------------------------------------------------===//
 
-/// Whether `after` gives what `before` gives for every size and value that
-/// `assumptions` admit, wherever an element of `before` is defined. Both
-/// functions take
-/// the same tensors by position. They hold operators of the mlc dialect, or
-/// linalg, tensor, arith, math, affine and scf on tensors. Deterministic.
+/// Whether `after` equals `before` for every size and value that `assumptions`
+/// admit, wherever an element of `before` is defined. Both functions take the
+/// same tensors by position. They hold operators of the mlc dialect, or linalg,
+/// tensor, arith, math, affine and scf on tensors. Deterministic.
 Verdict verify(mlir::func::FuncOp before, mlir::func::FuncOp after,
                const Assumptions &assumptions,
                const VerifierOptions &options = {});

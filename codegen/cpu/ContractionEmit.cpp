@@ -200,7 +200,7 @@ void ContractionEmitter::columns(Index lower, Index upper, TileFn tile) {
     emit(full, upper, step, bound);
 }
 
-/// First position of tile number `unit`, or the size behind the last tile.
+/// First position of tile number `unit`, or the size after the last tile.
 Index ContractionEmitter::unitStart(Index unit) {
   auto size = IndexMath::fixed(total(p.tileDim));
   if (!size)

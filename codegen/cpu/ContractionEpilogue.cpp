@@ -1,4 +1,4 @@
-//===- ContractionEpilogue.cpp - What surrounds the sums of a tile --------===//
+//===- ContractionEpilogue.cpp - Initial values and epilogue of a tile ----===//
 //
 // The initial value before the reduction and the element-wise ops after it,
 // evaluated per vector of the tile: loads follow their strides (vector, scalar
@@ -89,7 +89,7 @@ Value ContractionEmitter::opNode(const EpilogueNode &n, const TilePosition &t,
   };
   for (Operation &inner : source.without_terminator()) {
     if (isa<arith::ConstantOp>(inner))
-      continue; // made where it is used
+      continue; // computed where it is used
     SmallVector<Value> operands;
     for (Value operand : inner.getOperands())
       operands.push_back(mapped(operand));

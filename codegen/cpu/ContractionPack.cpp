@@ -140,7 +140,7 @@ void ContractionEmitter::fill(Value memref, Value scalar, Index lower,
 }
 
 /// Fills the padding of a padded output: for every padded dim, the parts before
-/// and behind the interior, at interior positions of the dims before it. The
+/// and after the interior, at interior positions of the dims before it. The
 /// dims before the first padded one are dealt out over the tasks.
 void ContractionEmitter::fillPadding(const ContractionOutput &o,
                                      const RuntimeAccess &a) {

@@ -258,7 +258,7 @@ void Planner::chooseBlocks() {
   int64_t tiles = ceilDiv(extent(p.tileDim), p.rows);
   bool repeats = tiles * extent(p.rowDim) > 1;
   // Reduction steps of a pass: the panel of W for one tile column stays in the
-  // second-level cache beside the rows of X that meet it.
+  // second-level cache together with the rows of X that it is multiplied with.
   if (!p.reduction.empty() && accumulates && !p.dot) {
     int k = p.reduction[0];
     double inner = steps / extent(k);

@@ -1,4 +1,4 @@
-//===- ContractionPlanner.h - How a plan is made, step by step --*- C++ -*-===//
+//===- ContractionPlanner.h - Steps of planning a contraction ---*- C++ -*-===//
 //
 // Internals of planContraction. ContractionRoles.cpp assigns each loop its
 // role; ContractionPlan.cpp chooses sizes.

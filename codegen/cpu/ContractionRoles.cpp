@@ -1,4 +1,4 @@
-//===- ContractionRoles.cpp - What each loop of a contraction is for ------===//
+//===- ContractionRoles.cpp - Roles of a contraction's loops --------------===//
 
 #include "codegen/cpu/ContractionPlanner.h"
 #include <limits>

@@ -1,4 +1,4 @@
-//===- Fusion.cpp - What may run as one kernel ----------------------------===//
+//===- Fusion.cpp - Limits of fusion into one kernel ----------------------===//
 
 #include "codegen/cpu/Fusion.h"
 #include "codegen/kernel/GroupLimits.h"

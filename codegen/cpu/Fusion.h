@@ -1,4 +1,4 @@
-//===- Fusion.h - What may run as one kernel --------------------*- C++ -*-===//
+//===- Fusion.h - Limits of fusion into one kernel --------------*- C++ -*-===//
 
 #ifndef MLC_CODEGEN_CPU_FUSION_H
 #define MLC_CODEGEN_CPU_FUSION_H

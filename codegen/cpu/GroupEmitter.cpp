@@ -266,7 +266,7 @@ void GroupEmitter::materializeCopy(Value value, const View &to,
   runNest(loops, chooseSchedule(loops, reduces, false, write), write);
 }
 
-/// Concatenations and insertions: each piece goes where it belongs.
+/// Concatenations and insertions: writes each piece to its place.
 void GroupEmitter::materializePieces(Operation *op, const View &to,
                                      const Binding &binding) {
   if (auto concat = dyn_cast<tensor::ConcatOp>(op)) {

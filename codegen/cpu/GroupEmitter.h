@@ -120,7 +120,7 @@ private:
                              llvm::ArrayRef<LaneIndex> indices,
                              llvm::ArrayRef<bool> inBounds);
   /// `inside()` where `condition` (a scalar or per lane) holds, else
-  /// `otherwise`, without evaluating reads where it does not.
+  /// `otherwise`, without evaluating reads where the condition is false.
   mlir::Value guarded(Lanes &lanes, mlir::Value condition,
                       mlir::Value otherwise,
                       llvm::function_ref<mlir::Value()> inside);

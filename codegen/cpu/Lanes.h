@@ -101,7 +101,7 @@ private:
   mlir::Value allLanes();
   void note(mlir::Type stored, const LaneIndex &address);
   mlir::Value divideByUniform(mlir::Value x, mlir::Value y);
-  /// `sum` as a fused multiply-add, where it is the sum with a product.
+  /// `sum` as a fused multiply-add, if it is the sum with a product.
   mlir::Value fusedSum(mlir::Operation *sum,
                        llvm::ArrayRef<mlir::Value> operands);
   mlir::Value cloneCast(mlir::Operation *op, mlir::Value operand);

@@ -1,4 +1,4 @@
-//===- MathBuilder.h - Arithmetic on values, readably -----------*- C++ -*-===//
+//===- MathBuilder.h - Readable arithmetic on values ------------*- C++ -*-===//
 
 #ifndef MLC_CODEGEN_CPU_MATHBUILDER_H
 #define MLC_CODEGEN_CPU_MATHBUILDER_H

@@ -36,7 +36,7 @@ static Turns reduceSmall(MathBuilder &m, Value x) {
 }
 static constexpr double reduceLimit = 0x1p30;
 
-/// 2 / pi behind a word of zeros, so that every window lies inside.
+/// 2 / pi after a word of zeros, so that every window is inside the table.
 static constexpr uint64_t bitsOfTwoByPi[] = {0,
                                              0xa2f9836e4e441529,
                                              0xfc2757d1f534ddc0,

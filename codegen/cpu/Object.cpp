@@ -50,8 +50,8 @@ createMachine(const Target &target) {
   return machine;
 }
 
-/// What every function is compiled for; without the width, LLVM would use
-/// 256-bit vectors on AVX-512 machines.
+/// Sets the target of every function; without the width, LLVM would use 256-bit
+/// vectors on AVX-512 machines.
 static void describeFunctions(Module &module, const Target &target) {
   std::string width = std::to_string(target.vectorBits);
   for (Function &function : module) {

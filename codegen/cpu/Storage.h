@@ -1,11 +1,11 @@
 //===- Storage.h - Elements in memory and in registers ----------*- C++ -*-===//
 //
-// The one place that knows how an element lies in memory. All but two element
-// types are stored as they are. Bools are i1 in registers and vectors, where
-// LLVM packs eight into a byte, and a byte of 0 or 1 in every buffer, panel and
-// scratch area. bfloat16 is i16 in memory: LLVM would move its elements through
-// float32 and a library function. Emitters load and store only through these
-// functions.
+// The only code that knows how an element is stored in memory. All but two
+// element types are stored as they are. Bools are i1 in registers and vectors,
+// where LLVM packs eight into a byte, and a byte of 0 or 1 in every buffer,
+// panel and scratch area. bfloat16 is i16 in memory: LLVM would move its
+// elements through float32 and a library function. Emitters load and store only
+// through these functions.
 //
 //===----------------------------------------------------------------------===//
 

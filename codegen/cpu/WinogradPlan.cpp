@@ -239,8 +239,8 @@ LogicalResult planWinograd(const Kernel &kernel, const Target &target,
   p.groups = wp.blocks;
   for (int d : p.outer)
     p.groups = p.groups * c.dims[d].extent;
-  // Where there are few blocks, channels are split too; every part of a block
-  // transforms its inputs again, so the parts are few.
+  // If there are few blocks, channels are split too. Every part of a block
+  // transforms its inputs again, so there should be few parts.
   int64_t columns = ceilDiv(*outputBlocks * block / p.lanes, p.vectors);
   int64_t parts =
       std::clamp<int64_t>(ceilDiv(4, ceilDiv(shape.down(), wp.tileRows)), 1,

@@ -64,7 +64,7 @@ private:
   std::string parameters() const;
 };
 
-// The emitters. Each emits an error and fails where it cannot.
+// The emitters. Each emits an error and fails if it cannot emit the kernel.
 mlir::FailureOr<KernelText> emitElementwise(KernelPrinter &);
 mlir::FailureOr<KernelText> emitSums(KernelPrinter &);
 mlir::FailureOr<KernelText> emitRows(KernelPrinter &);

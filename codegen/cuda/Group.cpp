@@ -14,7 +14,7 @@ static Type elementOf(Value tensor) {
 }
 
 //===----------------------------------------------------------------------===//
-// Which skeleton
+// Choice of the skeleton
 //===----------------------------------------------------------------------===//
 
 SmallVector<linalg::LinalgOp> reductionsOf(const Kernel &kernel) {
@@ -417,7 +417,7 @@ void GroupPrinter::combineAcross(linalg::LinalgOp op,
 }
 
 //===----------------------------------------------------------------------===//
-// A block, or a thread, for each place of the shared dims
+// A block or a thread per index of the shared dims
 //===----------------------------------------------------------------------===//
 
 /// The number of threads that the largest operation of a task keeps busy.

@@ -1,4 +1,4 @@
-//===- Indices.cpp - Sizes and places as CUDA C++ -------------------------===//
+//===- Indices.cpp - Sizes and indices as CUDA C++ ------------------------===//
 
 #include "codegen/cuda/Element.h"
 #include "llvm/Support/MathExtras.h"

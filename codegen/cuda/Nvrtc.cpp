@@ -46,9 +46,9 @@ private:
   void loadBuiltins() const;
 };
 
-/// NVRTC looks for its second library by name alone, so that the linker finds
-/// it only where it finds NVRTC. The one beside NVRTC is loaded first; if there
-/// is none, NVRTC's own search decides.
+/// NVRTC loads its second library by name only, so the loader finds it only on
+/// its search path. This loads the one next to NVRTC first; if there is none,
+/// NVRTC's own search decides.
 void Nvrtc::loadBuiltins() const {
   Dl_info place = {};
   int major = 0, minor = 0;

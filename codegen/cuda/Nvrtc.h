@@ -35,7 +35,7 @@ struct CompiledSource {
 llvm::Expected<CompiledSource> compileSource(llvm::StringRef source,
                                              llvm::StringRef arch);
 
-/// The version of NVRTC, "13.0"; an error where there is none.
+/// The version of NVRTC, "13.0"; fails if there is none.
 llvm::Expected<std::string> nvrtcVersion();
 
 } // namespace mlc::cuda

@@ -1,4 +1,4 @@
-//===- Problem.cpp - What a contraction's skeleton must know of it --------===//
+//===- Problem.cpp - The problem that a skeleton solves -------------------===//
 
 #include "codegen/cuda/Contraction.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

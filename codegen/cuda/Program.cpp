@@ -270,7 +270,7 @@ void ProgramPrinter::printMemory() {
     code.line("char *const weights = upload(readFile(\"weights.bin\", " + size +
               ").data(), " + size + ");");
   }
-  // The most that any launch needs of one kind; "" where none does.
+  // The maximum that any launch needs of one kind of memory; "" if none does.
   auto most = [&](std::optional<ExprId> GridLaunchStep::*bytes) {
     std::string text;
     for (const Step &step : program.steps)

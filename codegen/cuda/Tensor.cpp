@@ -50,10 +50,10 @@ bool acceptsTensor(const Kernel &kernel, const EmitOptions &options) {
 }
 
 //===----------------------------------------------------------------------===//
-// How factors are read
+// Reading factors
 //===----------------------------------------------------------------------===//
 
-/// Whether `value` is a multiple of `count` whatever its symbols are.
+/// Whether `value` is a multiple of `count` for all values of its symbols.
 static bool isMultiple(IntExpr value, int64_t count) {
   return value.mod(count).isConstant(0);
 }

@@ -19,7 +19,7 @@ struct Read {
   bool operator==(const Read &other) const {
     return input == other.input && dims == other.dims;
   }
-  /// The output's dims alone, the fastest last.
+  /// Only the output's dims, the fastest last.
   SmallVector<int> moving() const {
     return llvm::filter_to_vector(dims, [](int d) { return d >= 0; });
   }

@@ -1,4 +1,4 @@
-//===- Backend.h - What passes ask of who makes code ------------*- C++ -*-===//
+//===- Backend.h - The interface of back ends -------------------*- C++ -*-===//
 //
 // A back end makes code for kernels (seam 3 of docs/Architecture.md). Passes
 // and tools know it by this interface alone; codegen/Backends.h has those that

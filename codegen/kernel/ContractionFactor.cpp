@@ -2,8 +2,8 @@
 //
 // A factor is an argument of the kernel, or a pad of one where the caller reads
 // bounds. It may then be read at quotients, too: the transpose of a convolution
-// with strides has a product for every place of its kernel, and zero instead of
-// an element where a division has a remainder.
+// with strides has a product for every position of its kernel, with zero
+// instead of an element where a division has a remainder.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,4 +1,4 @@
-//===- DistinctKernels.cpp - Kernels that differ --------------------------===//
+//===- DistinctKernels.cpp - Kernels without duplicates -------------------===//
 
 #include "codegen/kernel/DistinctKernels.h"
 #include "mlir/IR/OwningOpRef.h"

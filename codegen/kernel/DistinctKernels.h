@@ -1,4 +1,4 @@
-//===- DistinctKernels.h - Kernels that differ ------------------*- C++ -*-===//
+//===- DistinctKernels.h - Kernels without duplicates -----------*- C++ -*-===//
 
 #ifndef MLC_CODEGEN_KERNEL_DISTINCTKERNELS_H
 #define MLC_CODEGEN_KERNEL_DISTINCTKERNELS_H

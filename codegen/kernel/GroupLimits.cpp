@@ -1,4 +1,4 @@
-//===- GroupLimits.cpp - What may run as one loop group -------------------===//
+//===- GroupLimits.cpp - Limits of loop groups ----------------------------===//
 
 #include "codegen/kernel/GroupLimits.h"
 #include "codegen/kernel/LoopGroup.h"

@@ -1,4 +1,4 @@
-//===- GroupLimits.h - What may run as one loop group -----------*- C++ -*-===//
+//===- GroupLimits.h - Limits of loop groups --------------------*- C++ -*-===//
 
 #ifndef MLC_CODEGEN_KERNEL_GROUPLIMITS_H
 #define MLC_CODEGEN_KERNEL_GROUPLIMITS_H

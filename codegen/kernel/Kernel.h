@@ -35,9 +35,9 @@ IntExpr fromAffine(mlir::AffineExpr expr, llvm::ArrayRef<IntExpr> dims,
 /// A kernel read and checked. Values and operations belong to the function.
 class Kernel {
 public:
-  /// Reads `function`. Emits an error on it and fails where it is not a kernel
-  /// as seam 3 describes (a shape that is no IntExpr of the symbols, an
-  /// operation that code generation does not know).
+  /// Reads `function`. Emits an error on it and fails if it is not a kernel as
+  /// seam 3 describes (a shape that is no IntExpr of the symbols, an operation
+  /// that code generation does not know).
   static mlir::FailureOr<Kernel> read(mlir::func::FuncOp function);
 
   /// The kernel that `ops`, in program order, would be if they were outlined
@@ -63,7 +63,7 @@ public:
   /// Shape of any tensor value of the body.
   llvm::ArrayRef<IntExpr> shapeOf(mlir::Value tensor) const;
   /// An index value of the body (outside linalg regions) as an expression of
-  /// the symbols; null when it is none.
+  /// the symbols; null if it is none.
   IntExpr asExpr(mlir::Value index) const;
   /// The same for an attribute-or-value of a mixed operand list.
   IntExpr asExpr(mlir::OpFoldResult index) const;

@@ -1,4 +1,4 @@
-//===- LoopGroupStorage.cpp - What a loop group stores --------------------===//
+//===- LoopGroupStorage.cpp - Stored tensors of a loop group --------------===//
 
 #include "codegen/kernel/LoopGroup.h"
 #include "dialects/Graph/RandomOps.h"
@@ -11,7 +11,7 @@ using namespace mlir;
 namespace mlc {
 
 //===----------------------------------------------------------------------===//
-// What is stored
+// Stored tensors
 //===----------------------------------------------------------------------===//
 
 /// Ops that only map indices to another tensor.
@@ -99,8 +99,8 @@ bool LoopGroup::mustStore(Operation *op) const {
     return !once || repeated;
   if (once)
     return false;
-  // Cheap and used several times: only where it reads memory directly, so that
-  // chains do not multiply.
+  // Cheap and used several times: recompute only if it reads memory directly,
+  // so that chains do not multiply.
   bool shallow = llvm::all_of(linalg.getDpsInputs(), [&](Value input) {
     return isInMemory(input) || input.getDefiningOp<arith::ConstantOp>();
   });
@@ -116,7 +116,7 @@ void LoopGroup::chooseStored() {
 }
 
 //===----------------------------------------------------------------------===//
-// What is computed again
+// Recomputation
 //===----------------------------------------------------------------------===//
 
 bool LoopGroup::isScratchBounded() const {

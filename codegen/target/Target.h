@@ -1,4 +1,4 @@
-//===- Target.h - What code is generated or costed for ----------*- C++ -*-===//
+//===- Target.h - Targets of code generation and costs ----------*- C++ -*-===//
 //
 // A target is data: tiling, the cost model and LLVM's set-up read these numbers
 // and nothing else about the machine. Target files hold them (JSON,

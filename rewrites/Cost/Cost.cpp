@@ -1,4 +1,4 @@
-//===- Cost.cpp - What an operator costs on a target ----------------------===//
+//===- Cost.cpp - The cost of an operator on a target ---------------------===//
 
 #include "rewrites/Cost/Cost.h"
 #include "dialects/Interfaces/CompileTime.h"

@@ -1,4 +1,4 @@
-//===- Cost.h - What an operator costs on a target --------------*- C++ -*-===//
+//===- Cost.h - The cost of an operator on a target -------------*- C++ -*-===//
 //
 // Derived from definitions and a target description alone. A contraction takes
 // the longest of three times: its tiles on the units, in waves; the tiles'

@@ -1,4 +1,4 @@
-//===- Work.cpp - What an operator does, in numbers -----------------------===//
+//===- Work.cpp - The work of an operator ---------------------------------===//
 
 #include "rewrites/Cost/Work.h"
 #include "dialects/Interfaces/Analysis.h"
@@ -152,7 +152,7 @@ private:
     int64_t factor;
   };
 
-  /// Adds the terms of `factor` times `expr`; false where it is no sum of loops
+  /// Adds the terms of `factor` times `expr`; false if it is no sum of loops
   /// and integers.
   static bool addTerms(const Expr &expr, int64_t factor,
                        llvm::SmallVectorImpl<Term> &terms) {

@@ -1,4 +1,4 @@
-//===- Work.h - What an operator does, in numbers ---------------*- C++ -*-===//
+//===- Work.h - The work of an operator -------------------------*- C++ -*-===//
 //
 // The work that the cost model prices, derived from the definition with a value
 // for every symbol. It depends on neither the target nor the operator's name.

@@ -1,4 +1,4 @@
-//===- Changes.cpp - What is new since the last round ---------------------===//
+//===- Changes.cpp - Changes since the last round -------------------------===//
 
 #include "rewrites/EGraph/Changes.h"
 

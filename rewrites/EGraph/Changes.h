@@ -1,4 +1,4 @@
-//===- Changes.h - What is new since the last round -------------*- C++ -*-===//
+//===- Changes.h - Changes since the last round -----------------*- C++ -*-===//
 //
 // A match depends on the node at its root and on the classes below it, to the
 // depth of its pattern. If none of these has changed since the last search for

@@ -1,4 +1,4 @@
-//===- EGraph.cpp - Many ways to write one function, at once --------------===//
+//===- EGraph.cpp - Equal forms of one function ---------------------------===//
 
 #include "rewrites/EGraph/EGraph.h"
 #include "dialects/Interfaces/CompileTime.h"
@@ -197,7 +197,7 @@ void EGraph::rebuild() {
 }
 
 //===----------------------------------------------------------------------===//
-// Asking
+// Queries
 //===----------------------------------------------------------------------===//
 
 Operation *EGraph::prototypeOf(NodeId node) {
@@ -242,7 +242,7 @@ bool EGraph::dependsOn(NodeId from, NodeId to) const {
 }
 
 //===----------------------------------------------------------------------===//
-// Why
+// Reasons
 //===----------------------------------------------------------------------===//
 
 /// Adds the edge a — b: makes a the root of its tree and hangs it below b.

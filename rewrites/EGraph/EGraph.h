@@ -1,4 +1,4 @@
-//===- EGraph.h - Many ways to write one function, at once ------*- C++ -*-===//
+//===- EGraph.h - Equal forms of one function -------------------*- C++ -*-===//
 //
 // Read this header first. A *node* (e-node) is an operator applied to children:
 // a term exactly as the function or a rule made it. Nodes that are known to be
@@ -60,7 +60,7 @@ struct Analysis {
   bool isProduced = false;
   /// Some node writes out an infinity or a NaN.
   bool hasNoNumber = false;
-  /// What an argument is assumed to satisfy: bits by ElementPredicate.
+  /// The assumptions on an argument: bits by ElementPredicate.
   unsigned elements = 0;
 
   bool isCompileTime() const { return compileTime != noNode; }

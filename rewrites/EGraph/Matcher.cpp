@@ -1,4 +1,4 @@
-//===- Matcher.cpp - Where a rule lies over an e-graph --------------------===//
+//===- Matcher.cpp - Matches of a rule in an e-graph ----------------------===//
 
 #include "rewrites/EGraph/Matcher.h"
 

@@ -1,4 +1,4 @@
-//===- Matcher.h - Where a rule lies over an e-graph ------------*- C++ -*-===//
+//===- Matcher.h - Matches of a rule in an e-graph --------------*- C++ -*-===//
 
 #ifndef MLC_REWRITES_EGRAPH_MATCHER_H
 #define MLC_REWRITES_EGRAPH_MATCHER_H

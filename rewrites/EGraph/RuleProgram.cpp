@@ -1,4 +1,4 @@
-//===- RuleProgram.cpp - A rule made ready for an e-graph -----------------===//
+//===- RuleProgram.cpp - A rule compiled for an e-graph -------------------===//
 
 #include "rewrites/EGraph/RuleProgram.h"
 #include <set>

@@ -1,4 +1,4 @@
-//===- RuleProgram.h - A rule made ready for an e-graph ---------*- C++ -*-===//
+//===- RuleProgram.h - A rule compiled for an e-graph -----------*- C++ -*-===//
 
 #ifndef MLC_REWRITES_EGRAPH_RULEPROGRAM_H
 #define MLC_REWRITES_EGRAPH_RULEPROGRAM_H

@@ -135,7 +135,7 @@ private:
   bool symbolsFit(const RuleProgram &program, const Bindings &bindings) const;
   bool tensorsFit(const RuleProgram &program, const EMatch &ematch,
                   llvm::SmallVectorImpl<NodeId> &shownBy) const;
-  /// What a rule builds at a match.
+  /// The operators that a rule builds at a match.
   struct Plan {
     llvm::SmallVector<OperatorId, 8> operators;
     /// Types of the values of the built side.

@@ -11,7 +11,7 @@ using llvm::ArrayRef;
 using llvm::SmallVector;
 
 //===----------------------------------------------------------------------===//
-// In
+// Reading a function
 //===----------------------------------------------------------------------===//
 
 bool FunctionNodes::canRead(func::FuncOp function) {
@@ -338,7 +338,7 @@ Selection Selector::selectOnce(ArrayRef<NodeId> outputs,
 }
 
 //===----------------------------------------------------------------------===//
-// Out
+// Rebuilding the function
 //===----------------------------------------------------------------------===//
 
 namespace {

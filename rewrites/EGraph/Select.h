@@ -1,4 +1,4 @@
-//===- Select.h - A function in an e-graph, and the best one out of it -*-===//
+//===- Select.h - The best function of an e-graph ---------------*- C++ -*-===//
 
 #ifndef MLC_REWRITES_EGRAPH_SELECT_H
 #define MLC_REWRITES_EGRAPH_SELECT_H

@@ -1,4 +1,4 @@
-//===- Unread.cpp - What a selection computes and nobody reads ------------===//
+//===- Unread.cpp - Unread results of a selection -------------------------===//
 
 #include "rewrites/EGraph/Select.h"
 

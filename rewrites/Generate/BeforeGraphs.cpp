@@ -1,4 +1,4 @@
-//===- BeforeGraphs.cpp - Linear graphs that one contraction may be -------===//
+//===- BeforeGraphs.cpp - Linear graphs that may be one contraction -------===//
 
 #include "rewrites/Generate/BeforeGraphs.h"
 #include "dialects/Graph/PointwiseOps.h"

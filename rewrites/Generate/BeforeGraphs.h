@@ -1,4 +1,4 @@
-//===- BeforeGraphs.h - What one contraction may be -------------*- C++ -*-===//
+//===- BeforeGraphs.h - Graphs that may be one contraction ------*- C++ -*-===//
 
 #ifndef MLC_REWRITES_GENERATE_BEFOREGRAPHS_H
 #define MLC_REWRITES_GENERATE_BEFOREGRAPHS_H

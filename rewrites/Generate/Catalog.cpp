@@ -1,5 +1,4 @@
-//===- Catalog.cpp - A leaf set's operators, ready to run
-//------------------===//
+//===- Catalog.cpp - A leaf set's operators, ready to run -----------------===//
 
 #include "rewrites/Generate/Catalog.h"
 #include "dialects/Interfaces/Attributes.h"

@@ -1,5 +1,4 @@
-//===- Catalog.h - A leaf set's operators, ready to run ----------*- C++
-//-*-===//
+//===- Catalog.h - A leaf set's operators, ready to run ---------*- C++ -*-===//
 //
 // Types and applications of one leaf set. A type is identified by its sizes in
 // every instantiation; two spellings of the same sizes are one type. A variant

@@ -126,7 +126,7 @@ void Enumerator::registerGraph(uint32_t id, const Record &record) {
 }
 
 //===----------------------------------------------------------------------===//
-// Which operators apply
+// Applications
 //===----------------------------------------------------------------------===//
 
 const std::vector<uint32_t> &Enumerator::applicationsOf(uint32_t a,

@@ -2,15 +2,15 @@
 //
 // Read this header first. How rules are generated (one file per step):
 //
-//   Variants        operators with attribute variants; leaves; sizes
-//   Catalog   which operators apply to which types, ready to run
+//   Variants    operators with attribute variants; leaves; sizes
+//   Catalog     which operators apply to which types, ready to run
 //   Enumerate   all graphs up to a size; equal ones in pairs (Graphs, Guided)
-//   Prune       pairs that say the same thing, or less than another
+//   Prune       drops duplicate pairs and instances of others
 //   Emit        a pair as a rule.def with general types
-//   Prove       the verifier's word on each family
-//   MultiOutput rules with several results, read off proved ones
+//   Prove       the verifier's verdict on each family
+//   MultiOutput rules with several results, derived from proved ones
 //   Saturate    which families follow from others; the rest is the basis
-//   Templates   rules with solved weights, which nobody enumerates
+//   Templates   rules with solved weights, which are not enumerated
 //
 //===----------------------------------------------------------------------===//
 
@@ -81,7 +81,7 @@ struct BasisRule {
   Outcome outcome;
 };
 
-/// A rule with several results, read off a rule of the basis.
+/// A rule with several results, derived from a rule of the basis.
 struct MultiOutputReport {
   std::string name, text;
   std::optional<Outcome> outcome; // nothing: not tried

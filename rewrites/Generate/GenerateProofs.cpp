@@ -1,4 +1,4 @@
-//===- GenerateProofs.cpp - What is proved, and what follows --------------===//
+//===- GenerateProofs.cpp - Proofs and the basis of families --------------===//
 
 #include "rewrites/Generate/Emit.h"
 #include "rewrites/Generate/Generation.h"
@@ -104,7 +104,7 @@ void Generation::proveEach(std::vector<FamilyReport> &reports,
 }
 
 //===----------------------------------------------------------------------===//
-// What follows
+// Derivation
 //===----------------------------------------------------------------------===//
 
 /// Small families come first, so that a family follows from smaller ones if

@@ -46,7 +46,7 @@ struct Samples {
   llvm::SmallVector<uint64_t, 12> hashes;
 };
 
-/// What a graph computes, up to renaming of leaves.
+/// Identifies what a graph computes, up to renaming of leaves.
 struct Fingerprint {
   uint64_t key = 0;
   uint8_t renaming = 0;  // that gives the key

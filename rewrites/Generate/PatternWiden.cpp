@@ -1,4 +1,4 @@
-//===- PatternWiden.cpp - Occurrences of a leaf that need not be one ------===//
+//===- PatternWiden.cpp - Separate leaves for repeated ones ---------------===//
 
 #include "rewrites/Generate/Pattern.h"
 

@@ -1,4 +1,4 @@
-//===- Prove.cpp - Families become rules ----------------------------------===//
+//===- Prove.cpp - Proofs of families -------------------------------------===//
 
 #include "rewrites/Generate/Prove.h"
 #include "rewrites/Precondition/Precondition.h"

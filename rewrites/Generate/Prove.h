@@ -1,4 +1,4 @@
-//===- Prove.h - Families become rules --------------------------*- C++ -*-===//
+//===- Prove.h - Proofs of families -----------------------------*- C++ -*-===//
 
 #ifndef MLC_REWRITES_GENERATE_PROVE_H
 #define MLC_REWRITES_GENERATE_PROVE_H

@@ -1,4 +1,4 @@
-//===- Report.cpp - What a generation wrote down --------------------------===//
+//===- Report.cpp - The report of a generation ----------------------------===//
 
 #include "codegen/target/Json.h"
 #include "rewrites/Generate/Generate.h"

@@ -1,4 +1,4 @@
-//===- Saturate.cpp - What follows from rules that are known --------------===//
+//===- Saturate.cpp - Derivation from known rules -------------------------===//
 
 #include "rewrites/Generate/Saturate.h"
 #include "rewrites/EGraph/Congruence.h"

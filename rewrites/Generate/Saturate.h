@@ -1,4 +1,4 @@
-//===- Saturate.h - What follows from rules that are known ------*- C++ -*-===//
+//===- Saturate.h - Derivation from known rules -----------------*- C++ -*-===//
 //
 // A small e-graph (rewrites/EGraph/Congruence.h) over typed terms of one leaf
 // set: both sides of a candidate go in, known rules are applied in both

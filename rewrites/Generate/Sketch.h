@@ -13,7 +13,7 @@
 
 namespace mlc::generate {
 
-/// What a convolution or a pool over two spatial dims reads.
+/// The window of a convolution or pool over two spatial dims.
 struct SketchWindow {
   std::array<IntExpr, 2> kernel, strides, dilations;
   std::array<IntExpr, 4> pads; // top, left, bottom, right

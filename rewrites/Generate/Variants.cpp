@@ -1,5 +1,4 @@
-//===- Variants.cpp - What graphs are enumerated from
-//-------------------------===//
+//===- Variants.cpp - Operators and leaves of graphs ----------------------===//
 
 #include "rewrites/Generate/Variants.h"
 #include "llvm/ADT/STLExtras.h"

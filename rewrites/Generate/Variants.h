@@ -1,5 +1,4 @@
-//===- Variants.h - What graphs are enumerated from -----------------*- C++
-//-*-===//
+//===- Variants.h - Operators and leaves of graphs --------------*- C++ -*-===//
 //
 // Data: operators with their attribute variants, and leaf sets, i.e. leaves
 // with symbolic types and sizes at which values are compared. The semantics and

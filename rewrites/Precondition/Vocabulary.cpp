@@ -1,4 +1,4 @@
-//===- Vocabulary.cpp - What a condition may say --------------------------===//
+//===- Vocabulary.cpp - Literals of conditions ----------------------------===//
 
 #include "rewrites/Precondition/Vocabulary.h"
 #include "llvm/ADT/STLExtras.h"

@@ -1,4 +1,4 @@
-//===- Vocabulary.h - What a condition may say ------------------*- C++ -*-===//
+//===- Vocabulary.h - Literals of conditions --------------------*- C++ -*-===//
 //
 // Literals over quantities. A quantity is a symbol, or an expression that
 // occurs in both functions' types and attributes or is derived from one: output

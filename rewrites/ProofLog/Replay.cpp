@@ -187,7 +187,7 @@ private:
     return Error::success();
   }
 
-  /// As the rule calls it.
+  /// The rule's name for an argument.
   std::string nameOf(unsigned argument) const {
     return describeArgument(rule.getBefore(), argument);
   }
@@ -244,7 +244,7 @@ private:
   StepBindings bindings;
   Block &before, &after;
   llvm::DenseMap<Value, TermId> terms; // of both sides
-  bool isExact = true;                 // `before` lies over equal terms
+  bool isExact = true;                 // `before` matches equal terms
 };
 
 //===----------------------------------------------------------------------===//

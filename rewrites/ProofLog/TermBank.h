@@ -50,7 +50,7 @@ public:
   /// States that `to` refines `from`. Fails if their types differ.
   llvm::Error refine(TermId from, TermId to);
 
-  /// Whether a term is, or equals one that is, computed from literals alone.
+  /// Whether a term is, or equals one that is, computed only from literals.
   bool isConstant(TermId term) const {
     return witnesses[find(term)].has_value();
   }

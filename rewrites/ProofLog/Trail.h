@@ -1,4 +1,4 @@
-//===- Trail.h - Proof that the rewritten is the model ----------*- C++ -*-===//
+//===- Trail.h - Proofs of rewritten functions ------------------*- C++ -*-===//
 //
 // A search returns a trail with the rewritten function: the rules, in order and
 // with their bindings, that make the result equal to the original function. A

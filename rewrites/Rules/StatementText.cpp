@@ -1,4 +1,4 @@
-//===- StatementText.cpp - What a rule says, without the rule -------------===//
+//===- StatementText.cpp - The statement of a rule as text ----------------===//
 
 #include "rewrites/Rules/StatementText.h"
 #include "verifier/read/AssumeText.h"

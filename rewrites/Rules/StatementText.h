@@ -1,4 +1,4 @@
-//===- StatementText.h - What a rule says, without the rule -----*- C++ -*-===//
+//===- StatementText.h - The statement of a rule as text --------*- C++ -*-===//
 
 #ifndef MLC_REWRITES_RULES_STATEMENTTEXT_H
 #define MLC_REWRITES_RULES_STATEMENTTEXT_H

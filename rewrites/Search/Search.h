@@ -1,10 +1,10 @@
 //===- Search.h - The cheapest function that the rules lead to --*- C++ -*-===//
 //
-// Three engines behind one function: an e-graph (all ways at once, then the
-// cheapest of them), greedy rewriting (whatever pays, where it pays), and
-// backtracking (a queue of whole graphs). They use the same rules and cost
-// model and return the same form of result. The original function stays a
-// candidate, so a result is never predicted to be slower.
+// Three engines with one interface: an e-graph (all forms at once, then the
+// cheapest), greedy rewriting (every step that pays), and backtracking (a queue
+// of whole graphs). They use the same rules and cost model and return the same
+// form of result. The original function stays a candidate, so a result is never
+// predicted to be slower.
 //
 //===----------------------------------------------------------------------===//
 
@@ -61,7 +61,7 @@ struct SearchReport {
   size_t nodes = 0, classes = 0, iterations = 0;
   Trail trail;
 
-  /// (secondsAfter - lowerBound) / secondsAfter, where there is a bound.
+  /// (secondsAfter - lowerBound) / secondsAfter, if there is a bound.
   std::optional<double> gap() const;
 };
 

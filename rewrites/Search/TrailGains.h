@@ -1,4 +1,4 @@
-//===- TrailGains.h - What each step of a trail gains -----------*- C++ -*-===//
+//===- TrailGains.h - The gain of each step of a trail ----------*- C++ -*-===//
 
 #ifndef MLC_REWRITES_SEARCH_TRAILGAINS_H
 #define MLC_REWRITES_SEARCH_TRAILGAINS_H

@@ -1,4 +1,4 @@
-//===- Instantiations.cpp - Kept rules on random numbers ------------------===//
+//===- Instantiations.cpp - Proved rules on random numbers ----------------===//
 
 #include "dialects/Interfaces/EvaluatorScalar.h"
 #include "rewrites/Soundness/Soundness.h"

@@ -1,4 +1,4 @@
-//===- Soundness.h - Do the kept rules hold, are wrong ones caught? -------===//
+//===- Soundness.h - Tests of proved and of wrong rules -------------------===//
 //
 // Checks proved rules again with numbers, and gives the prover rules that are
 // wrong on purpose: the verifier is trusted code, and these tests justify the

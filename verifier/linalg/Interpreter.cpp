@@ -1,4 +1,4 @@
-//===- Interpreter.cpp - Functions of linalg, run -------------------------===//
+//===- Interpreter.cpp - An interpreter of linalg functions ---------------===//
 
 #include "verifier/linalg/Interpreter.h"
 #include "dialects/Interfaces/OpInterfaces.h"

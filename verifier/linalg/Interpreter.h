@@ -1,4 +1,4 @@
-//===- Interpreter.h - Functions of linalg, run -----------------*- C++ -*-===//
+//===- Interpreter.h - An interpreter of linalg functions -------*- C++ -*-===//
 //
 // Runs a function of linalg, tensor, arith, math, affine and scf on concrete
 // tensors, operation by operation and point by point, as upstream specifies. It

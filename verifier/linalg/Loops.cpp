@@ -1,4 +1,4 @@
-//===- Loops.cpp - Loops that hand tensors on -----------------------------===//
+//===- Loops.cpp - Loops that carry tensors -------------------------------===//
 
 #include "verifier/linalg/Machine.h"
 #include "llvm/ADT/STLExtras.h"

@@ -1,4 +1,4 @@
-//===- Scalars.cpp - Operations on numbers, run ---------------------------===//
+//===- Scalars.cpp - Running scalar operations ----------------------------===//
 
 #include "verifier/linalg/Scalars.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -130,7 +130,7 @@ static ScalarFn affineFunction(Operation *op, Run &run) {
 }
 
 //===----------------------------------------------------------------------===//
-// Of tensors
+// Operations on tensors
 //===----------------------------------------------------------------------===//
 
 static ScalarFn functionOfTensor(Operation *op, TensorOf tensorOf, Run &run) {
@@ -165,7 +165,7 @@ static ScalarFn functionOfTensor(Operation *op, TensorOf tensorOf, Run &run) {
 }
 
 //===----------------------------------------------------------------------===//
-// All
+// All operations
 //===----------------------------------------------------------------------===//
 
 /// An operand that is no number makes the result no number. The run ends if it

@@ -1,4 +1,4 @@
-//===- Scalars.h - Operations on numbers, run -------------------*- C++ -*-===//
+//===- Scalars.h - Running scalar operations --------------------*- C++ -*-===//
 
 #ifndef MLC_VERIFIER_LINALG_SCALARS_H
 #define MLC_VERIFIER_LINALG_SCALARS_H

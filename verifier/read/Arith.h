@@ -1,4 +1,4 @@
-//===- Arith.h - What operations of arith and math compute ------*- C++ -*-===//
+//===- Arith.h - Operations of arith and math -------------------*- C++ -*-===//
 //
 // Upstream's integers are signless: operations decide how to read them. In an
 // `Expr` the type decides, so unsigned operations are computed on `ui<n>` and

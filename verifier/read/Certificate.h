@@ -1,4 +1,4 @@
-//===- Certificate.h - A proof, and what it rests on ------------*- C++ -*-===//
+//===- Certificate.h - A proof and its obligations --------------*- C++ -*-===//
 
 #ifndef MLC_VERIFIER_READ_CERTIFICATE_H
 #define MLC_VERIFIER_READ_CERTIFICATE_H

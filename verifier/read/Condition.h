@@ -1,4 +1,4 @@
-//===- Condition.h - What may be assumed of two functions -------*- C++ -*-===//
+//===- Condition.h - Assumptions on two functions ---------------*- C++ -*-===//
 
 #ifndef MLC_VERIFIER_READ_CONDITION_H
 #define MLC_VERIFIER_READ_CONDITION_H

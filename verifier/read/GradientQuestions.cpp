@@ -1,4 +1,4 @@
-//===- GradientQuestions.cpp - That a function is another's gradient ------===//
+//===- GradientQuestions.cpp - Questions about gradients ------------------===//
 
 #include "verifier/read/GradientQuestions.h"
 #include "verifier/read/GradientSides.h"

@@ -1,4 +1,4 @@
-//===- GradientQuestions.h - That a function is a gradient ------*- C++ -*-===//
+//===- GradientQuestions.h - Questions about gradients ----------*- C++ -*-===//
 //
 // A gradient g of f takes the arguments of f, then a cotangent dy for each
 // result of floats, and gives a gradient for each argument of floats. It is one

@@ -1,4 +1,4 @@
-//===- GradientSides.cpp - What is compared of gradients ------------------===//
+//===- GradientSides.cpp - The sides of gradient questions ----------------===//
 
 #include "verifier/read/GradientSides.h"
 #include "dialects/Interfaces/Tangent.h"
@@ -27,7 +27,7 @@ Read::Read(FuncOp function, FuncOp gradient)
       g(ProgramBuilder(gradient, shared).build()) {}
 
 //===----------------------------------------------------------------------===//
-// Stages in another place
+// Moving stages
 //===----------------------------------------------------------------------===//
 
 static Expr moved(const Expr &expr,

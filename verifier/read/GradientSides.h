@@ -1,4 +1,4 @@
-//===- GradientSides.h - What is compared of gradients ----------*- C++ -*-===//
+//===- GradientSides.h - The sides of gradient questions --------*- C++ -*-===//
 //
 // Internal to GradientQuestions.cpp.
 //

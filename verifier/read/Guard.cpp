@@ -1,4 +1,4 @@
-//===- Guard.cpp - Conditions on integers, and what they are of -----------===//
+//===- Guard.cpp - Conditions on integers ---------------------------------===//
 
 #include "verifier/read/Guard.h"
 #include "llvm/ADT/STLExtras.h"

@@ -1,4 +1,4 @@
-//===- Guard.h - Conditions on integers, and what they are of ---*- C++ -*-===//
+//===- Guard.h - Conditions on integers -------------------------*- C++ -*-===//
 //
 // Indices, extents and guards are IntExprs over dims, attributes and variables
 // (symbols whose names begin with '%'). All symbols are non-negative.

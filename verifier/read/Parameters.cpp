@@ -1,4 +1,4 @@
-//===- Parameters.cpp - What real parameters may be -----------------------===//
+//===- Parameters.cpp - Ranges of real parameters -------------------------===//
 
 #include "verifier/read/Parameters.h"
 #include "dialects/Interfaces/EvaluatorScalar.h"

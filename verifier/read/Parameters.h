@@ -1,4 +1,4 @@
-//===- Parameters.h - What real parameters may be ---------------*- C++ -*-===//
+//===- Parameters.h - Ranges of real parameters -----------------*- C++ -*-===//
 //
 // A parameter and its assumed bounds are numbers of the type that it has in the
 // definition: t < 0.1 for an f32 uses the float nearest to 0.1; t > 0 and t < 1

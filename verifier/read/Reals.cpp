@@ -1,4 +1,4 @@
-//===- Reals.cpp - What a proof over the reals leaves open ----------------===//
+//===- Reals.cpp - Limits of proofs over the reals ------------------------===//
 
 #include "verifier/read/Reals.h"
 #include "dialects/Interfaces/EvaluatorTensor.h"

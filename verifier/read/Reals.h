@@ -1,4 +1,4 @@
-//===- Reals.h - What a proof over the reals leaves open --------*- C++ -*-===//
+//===- Reals.h - Limits of proofs over the reals ----------------*- C++ -*-===//
 
 #ifndef MLC_VERIFIER_READ_REALS_H
 #define MLC_VERIFIER_READ_REALS_H

@@ -1,4 +1,4 @@
-//===- ShippedStatements.h - What the shipped rules say ---------*- C++ -*-===//
+//===- ShippedStatements.h - Statements of the shipped rules ----*- C++ -*-===//
 //
 // A proof is about the statement next to it. A table made by the build from the
 // rules that it proved tells whether that is the statement of a rule of mlc.

@@ -1,4 +1,4 @@
-//===- ValueFacts.h - What is known of values -------------------*- C++ -*-===//
+//===- ValueFacts.h - Known facts about values ------------------*- C++ -*-===//
 
 #ifndef MLC_VERIFIER_READ_VALUEFACTS_H
 #define MLC_VERIFIER_READ_VALUEFACTS_H

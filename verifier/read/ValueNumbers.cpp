@@ -1,4 +1,4 @@
-//===- ValueNumbers.cpp - Values that are computed alike ------------------===//
+//===- ValueNumbers.cpp - Value numbering ---------------------------------===//
 
 #include "verifier/read/ValueNumbers.h"
 #include "mlir/IR/OperationSupport.h"

@@ -1,4 +1,4 @@
-//===- ValueNumbers.h - Values that are computed alike ----------*- C++ -*-===//
+//===- ValueNumbers.h - Value numbering -------------------------*- C++ -*-===//
 //
 // Numbers for the values of functions: one number means the same operators,
 // attributes and regions on the same arguments. It decides which results of

@@ -1,4 +1,4 @@
-//===- Counterexample.h - Sizes and values that tell apart ------*- C++ -*-===//
+//===- Counterexample.h - Sizes and values that differ ----------*- C++ -*-===//
 
 #ifndef MLC_VERIFIER_SEARCH_COUNTEREXAMPLE_H
 #define MLC_VERIFIER_SEARCH_COUNTEREXAMPLE_H

@@ -1,5 +1,4 @@
-//===- Difference.cpp - What the sides of a difference do not share
-//---------===//
+//===- Difference.cpp - Differences between two sides ---------------------===//
 
 #include "verifier/search/Difference.h"
 #include "llvm/ADT/STLExtras.h"

@@ -1,5 +1,4 @@
-//===- Difference.h - What two sides do not share -----------------*- C++
-//-*-===//
+//===- Difference.h - Differences between two sides -------------*- C++ -*-===//
 
 #ifndef MLC_VERIFIER_SEARCH_DIFFERENCE_H
 #define MLC_VERIFIER_SEARCH_DIFFERENCE_H

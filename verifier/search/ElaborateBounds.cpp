@@ -1,4 +1,4 @@
-//===- ElaborateBounds.cpp - What is known of values, added up ------------===//
+//===- ElaborateBounds.cpp - Bounds by sums of known values ---------------===//
 //
 // Shows that a value is positive or not negative, as a sum of multiples of
 // known values and of products of two of these. Eliminates monomials one after

@@ -1,4 +1,4 @@
-//===- ElaborateFacts.cpp - Steps by facts of functions ------------------===//
+//===- ElaborateFacts.cpp - Steps from facts about functions --------------===//
 
 #include "verifier/kernel/Unfold.h"
 #include "verifier/search/Elaborate.h"

@@ -1,4 +1,4 @@
-//===- RestsOn.h - What an answer rests on ----------------------*- C++ -*-===//
+//===- RestsOn.h - What a verdict relies on ---------------------*- C++ -*-===//
 
 #ifndef MLC_VERIFIER_SEARCH_RESTSON_H
 #define MLC_VERIFIER_SEARCH_RESTSON_H

@@ -1,4 +1,4 @@
-//===- mlc_device.cuh - What kernels use beside the language ----*- C++ -*-===//
+//===- mlc_device.cuh - Device functions for kernels ------------*- C++ -*-===//
 //
 // The only file with PTX. Kernels include only this file; the emulator has one
 // of the same name and meaning (runtime/emulator/include). Built by NVRTC or
@@ -37,7 +37,7 @@ typedef unsigned long long uint64_t;
 #endif
 
 //===----------------------------------------------------------------------===//
-// Types: storage of 16-bit floating point; arithmetic is float's
+// Types: storage of 16-bit floats; arithmetic is in float
 //===----------------------------------------------------------------------===//
 
 struct f16 {

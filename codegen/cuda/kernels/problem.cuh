@@ -1,6 +1,6 @@
 
 //===----------------------------------------------------------------------===//
-// What skeletons know of a contraction
+// The contraction as skeletons see it
 //===----------------------------------------------------------------------===//
 //
 // A batch of products of matrices, A (M x K) and B (K x N). Problem, printed for

@@ -22,7 +22,7 @@ enum class Way {
   VectorsAcross
 };
 
-/// How a tile of ROWS rows lies in shared memory; sizes are in words.
+/// The layout of a tile of ROWS rows in shared memory; sizes are in words.
 template <int ROWS, Way way> struct Layout {
   static constexpr bool isAcross =
       way == Way::WordsAcross || way == Way::VectorsAcross;

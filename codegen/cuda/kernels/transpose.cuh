@@ -1,6 +1,6 @@
 
 //===----------------------------------------------------------------------===//
-// Tiles that turn in shared memory
+// Tiles transposed in shared memory
 //===----------------------------------------------------------------------===//
 //
 // Data that is read along m and written along n is staged in tiles of EDGE x
