@@ -17,7 +17,7 @@ install(TARGETS mlc mlc-check mlc-eval mlc-lsp-server mlc-opt mlc-rules mlc-tran
 # need, each under its name without the prefix.
 set(libraries
   MLCArtifact MLCBackends MLCCodegenCPU MLCCodegenCUDA MLCDist MLCExec MLCExport MLCExtract MLCForm MLCFuse MLCGraph MLCImport MLCKernel
-  MLCLayout MLCLower MLCMemory MLCOnnxSchema MLCOptimize MLCDifferentiate MLCDistribute MLCRunRanks MLCPassBase MLCPasses MLCProofKernel MLCProvedRules MLCReplay MLCRewrites
+  MLCLayout MLCLower MLCMemory MLCOnnxSchema MLCOptimize MLCDifferentiate MLCDistribute MLCRunRanks MLCPassBase MLCPasses MLCProofKernel MLCProvedRules MLCRemedy MLCReplay MLCRewrites
   MLCRewritten MLCRule MLCSchedule MLCTarget MLCVerifier)
 foreach(library ${libraries})
   string(REGEX REPLACE "^MLC" "" short ${library})

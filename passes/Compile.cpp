@@ -21,7 +21,7 @@ char CompileError::ID = 0;
 
 namespace {
 
-/// The node that a location stands for, for messages.
+/// The node of a location, for messages.
 std::string describe(Location loc) {
   if (auto name = dyn_cast<NameLoc>(loc))
     return (name.getName().getValue() + ": ").str();
@@ -35,15 +35,18 @@ std::string describe(Location loc) {
 /// Collects the errors that passes emit while it lives.
 class ErrorCollector {
 public:
-  explicit ErrorCollector(MLIRContext *context)
-      : handler(context, [this](Diagnostic &diagnostic) {
+  ErrorCollector(MLIRContext *context, const CompileOptions &options)
+      : handler(context, [this, &options](Diagnostic &diagnostic) {
           if (diagnostic.getSeverity() != DiagnosticSeverity::Error)
             return success();
           if (!text.empty())
             text += '\n';
-          // One line each, whatever the names in it are.
-          text += runtime::printable(describe(diagnostic.getLocation()) +
-                                     diagnostic.str());
+          // One line each, even if names have line breaks.
+          text += runtime::printable(withRemedies(
+              describe(diagnostic.getLocation()) + diagnostic.str(),
+              remediesOf(diagnostic),
+              options.describeRemedy ? DescribeRemedy(options.describeRemedy)
+                                     : nullptr));
           return success();
         }) {}
 
@@ -58,7 +61,7 @@ private:
   ScopedDiagnosticHandler handler;
 };
 
-/// Times phases and tells of them.
+/// Times phases and reports them.
 class Clock {
 public:
   Clock(const CompileOptions &options,
@@ -93,7 +96,7 @@ LogicalResult runPhase(ModuleOp module, const Phase &phase,
   return checkPhase(module, phase);
 }
 
-/// Those up to `last`, or all, behind `done`, or from the first.
+/// The phases up to `last`, or all, after `done`, or from the first.
 llvm::ArrayRef<Phase> phasesTo(StringRef last, StringRef done = "") {
   llvm::ArrayRef<Phase> all = getPhases();
   const Phase *end = findPhase(last), *begin = findPhase(done);
@@ -102,7 +105,7 @@ llvm::ArrayRef<Phase> phasesTo(StringRef last, StringRef done = "") {
       std::max(begin ? begin + 1 : all.begin(), end ? end + 1 : all.end()));
 }
 
-/// Before anything runs: what makes code for the target from some phase on.
+/// Checks before anything runs that a phase that needs a back end has one.
 llvm::Error checkBackend(StringRef last, const CompileOptions &options) {
   for (const Phase &phase : phasesTo(last))
     if (phase.needsBackend && !options.getCodeTarget().backend)
@@ -119,7 +122,7 @@ llvm::Error runPhases(ModuleOp module, StringRef last,
                       Clock &clock) {
   if (llvm::Error error = checkBackend(last, options))
     return error;
-  ErrorCollector errors(module.getContext());
+  ErrorCollector errors(module.getContext(), options);
   for (const Phase &phase : phasesTo(last, done)) {
     LogicalResult result =
         clock.run(phase.name, [&] { return runPhase(module, phase, options); });
@@ -179,7 +182,7 @@ std::string makeManifest(ModuleOp module, const CompileOptions &options,
                          llvm::ArrayRef<KernelReport> reports,
                          const CompiledModel &model) {
   const runtime::Program &program = model.programs.entries.front();
-  llvm::json::Array flags; // names of files may be any bytes
+  llvm::json::Array flags; // names of files may have any bytes
   for (const std::string &flag : options.flags)
     flags.push_back(llvm::json::fixUTF8(flag));
   llvm::json::Object manifest{
@@ -219,7 +222,7 @@ std::string makeManifest(ModuleOp module, const CompileOptions &options,
   if (llvm::Expected<std::vector<Trail>> trails = getTrails(module))
     manifest["trail"] = toJson(*trails);
   else
-    llvm::consumeError(trails.takeError()); // somebody else's attribute
+    llvm::consumeError(trails.takeError()); // an attribute of another tool
   if (Attribute metadata = module->getAttr("mlc.metadata"))
     manifest["metadata"] = toJson(metadata);
   if (Attribute indices = module->getAttr("mlc.indices"))
@@ -238,9 +241,8 @@ void addMetadata(ModuleOp module, runtime::Program &program) {
 
 } // namespace
 
-/// A program that is given as text may have constants of one element repeated,
-/// which take no room there, but all of it in an artifact. Lower makes none
-/// that are large.
+/// A program given as text may have large splat constants, which are small
+/// there but are written out in an artifact. Lower makes no large ones.
 static llvm::Error checkRepeated(ModuleOp module) {
   constexpr int64_t mostBytes = int64_t(256) << 20;
   std::string text;
@@ -270,8 +272,8 @@ llvm::Error runPhases(ModuleOp module, StringRef last,
   return runPhases(module, last, options, done, clock);
 }
 
-/// Holds each program to its memory; the same kernels are launched, some of
-/// them more often.
+/// Fits each program into its memory limit; the same kernels are launched, some
+/// more often.
 static LogicalResult limitMemory(ModuleOp module,
                                  const CompiledKernels &kernels,
                                  const CompileOptions &options,
@@ -279,7 +281,7 @@ static LogicalResult limitMemory(ModuleOp module,
   llvm::StringMap<llvm::ArrayRef<std::pair<unsigned, unsigned>>> inPlace;
   for (const CompiledKernel &kernel : kernels.kernels)
     inPlace[kernel.name] = kernel.inPlace;
-  // All that do not fit tell what they need.
+  // Every program that does not fit reports what it needs.
   bool fits = true;
   for (auto program : module.getOps<exec::ProgramOp>()) {
     FailureOr<MemoryReport> report = rematerialize(
@@ -293,7 +295,7 @@ static LogicalResult limitMemory(ModuleOp module,
   return success(fits);
 }
 
-/// What was planned is what the runtime will plan.
+/// Checks that the runtime will plan the same memory.
 static llvm::Error checkMemory(const CompiledModel &model) {
   for (auto [report, program] :
        llvm::zip(model.memory, model.programs.entries)) {
@@ -312,14 +314,14 @@ static llvm::Error checkMemory(const CompiledModel &model) {
   return llvm::Error::success();
 }
 
-/// Code and program of a module of kernels.
+/// Turns a module of kernels into code and a program.
 static llvm::Error encode(OwningOpRef<ModuleOp> module,
                           const CompileOptions &options, Clock &clock,
                           CompiledModel &model) {
   if (llvm::Error error = checkRepeated(*module))
     return error;
 
-  ErrorCollector errors(module->getContext());
+  ErrorCollector errors(module->getContext(), options);
   CodegenOptions codegen;
   codegen.threads = options.threads;
   codegen.precision = options.precision;
@@ -381,7 +383,7 @@ compileKernels(OwningOpRef<ModuleOp> module, const CompileOptions &options) {
   const Phase &last = getPhases().back();
   if (llvm::Error error = checkBackend(last.name, options))
     return error;
-  ErrorCollector errors(module->getContext());
+  ErrorCollector errors(module->getContext(), options);
   if (failed(checkPhase(*module, last)))
     return errors.take(Exit::Unsupported);
   auto model = std::make_unique<CompiledModel>();

@@ -11,6 +11,7 @@
 #include "codegen/Artifact.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
+#include "passes/Base/Remedy.h"
 #include "passes/Memory/Rematerialize.h"
 #include "passes/Pipeline.h"
 #include "runtime/Exit.h"
@@ -21,25 +22,27 @@ struct CompileOptions : PipelineOptions {
   /// Threads that compile; the artifact's bytes do not depend on it.
   unsigned threads = 2;
   Precision precision = Precision::TF32;
-  /// Where not empty: the IR and assembly of kernels, for people.
+  /// If not empty, the directory for the IR and assembly of kernels.
   std::string dumpDirectory;
-  /// What the program may take; launches run again where it would take more.
+  /// The program's memory limit; launches are repeated to stay within it.
   MemoryLimit memory;
   /// For the manifest: the options that shaped the artifact, as given.
   std::vector<std::string> flags;
   /// For the manifest: BLAKE3 of the model file, in hexadecimal.
   std::string modelHash;
-  /// For the artifact: how it is trained, if its entries are those of training.
+  /// For the artifact: how it is trained, if it has training entries.
   std::optional<runtime::Training> trained;
-  /// For an artifact that a runtime refuses: how to make it again.
+  /// For the artifact: how to rebuild it if a runtime refuses it.
   std::string rebuild;
-  /// Told the name of each phase as it begins.
+  /// How a user follows remedies of errors; without it messages have none.
+  std::function<std::string(const Remedy &)> describeRemedy;
+  /// Called with the name of each phase as it begins.
   std::function<void(llvm::StringRef)> onPhase;
 };
 
-/// Why a compilation failed: an exit code of the tools (Unsupported: beyond the
-/// limits of an artifact, Codegen, Resources: beyond a bound, Internal:
-/// anything that is a bug) and `NODE: what`.
+/// Why a compilation failed: an exit code of the tools and `NODE: what`. The
+/// codes are Unsupported (beyond the limits of an artifact), Codegen, Resources
+/// (beyond a bound) and Internal (a bug).
 class CompileError : public llvm::ErrorInfo<CompileError> {
 public:
   static char ID;
@@ -53,8 +56,8 @@ public:
   std::string message;
 };
 
-/// A compiled model, ready to be written. Holds the module, whose constants
-/// are written from where they are.
+/// A compiled model, ready to be written. Holds the module, because constants
+/// are written from its memory.
 class CompiledModel {
 public:
   /// Writes the artifact.
@@ -66,25 +69,25 @@ public:
   ArtifactWriter weights;
   std::vector<KernelImage> images;
   std::string manifest, rebuild;
-  /// Where memory was limited: what came of it for each program.
+  /// The outcome for each program if memory was limited.
   std::vector<MemoryReport> memory;
-  /// Seconds that each phase took.
+  /// Seconds per phase.
   std::vector<std::pair<std::string, double>> seconds;
   /// Constants that had to be unpacked.
   std::vector<std::vector<char>> storage;
 };
 
-/// Runs the phases on `module` up to and with `last`, checking each: all, or
-/// those behind `done`, which are over.
+/// Runs the phases on `module` up to and including `last`, and checks each.
+/// Starts after the phase `done`, or with the first.
 llvm::Error runPhases(mlir::ModuleOp module, llvm::StringRef last,
                       const CompileOptions &options, llvm::StringRef done = "");
 
-/// Compiles a module as passes/Import, or the phase `done`, makes it.
+/// Compiles a module as passes/Import or the phase `done` makes it.
 llvm::Expected<std::unique_ptr<CompiledModel>>
 compileModel(mlir::OwningOpRef<mlir::ModuleOp> module,
              const CompileOptions &options, llvm::StringRef done = "");
 
-/// Compiles a module as the last phase makes it, kernels and the program that
+/// Compiles a module as the last phase makes it: kernels and the program that
 /// runs them, for the target that they were made for.
 llvm::Expected<std::unique_ptr<CompiledModel>>
 compileKernels(mlir::OwningOpRef<mlir::ModuleOp> module,

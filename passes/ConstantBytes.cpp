@@ -1,4 +1,4 @@
-//===- ConstantBytes.cpp - What is known of constants' bytes --------------===//
+//===- ConstantBytes.cpp - Properties of constants' bytes -----------------===//
 
 #include "passes/ConstantBytes.h"
 #include <cstring>
@@ -17,7 +17,7 @@ bool isZeroSplat(ElementsAttr value) {
   return llvm::all_of(dense.getRawData(), [](char byte) { return byte == 0; });
 }
 
-/// Whether the bits of a float32 are a denormal number.
+/// Whether these bits of a float32 are a denormal number.
 static bool isDenormal(uint32_t bits) {
   constexpr uint32_t exponent = 0x7f800000u, fraction = 0x007fffffu;
   return (bits & exponent) == 0 && (bits & fraction) != 0;

@@ -1,6 +1,6 @@
 //===- Phases.h - The phases of a compilation, as data ----------*- C++ -*-===//
 //
-// One table says what happens to a module between the graph and code. It
+// One table lists what happens to a module between the graph and code. It
 // drives --compile-to, the check at each boundary, timing and the generated
 // documentation.
 //
@@ -22,25 +22,25 @@ struct Phase {
   /// As in --compile-to=NAME.
   llvm::StringRef name;
   llvm::StringRef summary;
-  /// Adds the phase's passes; null where the phase has none of its own.
+  /// Adds the phase's passes; null if the phase has none of its own.
   void (*addPasses)(mlir::OpPassManager &, const PipelineOptions &);
-  /// What the module is when the phase is over.
+  /// The form of the module after the phase.
   Form form;
-  /// Whether it asks the back end of the target.
+  /// Whether it needs the target's back end.
   bool needsBackend;
-  /// What it is where a pass fails: a model that cannot be had so, or a bug.
+  /// The exit code if a pass fails: an unsuitable model, or a bug.
   Exit failure;
 };
 
-/// All phases on modules, in order. What follows them makes no IR: codegen
+/// All phases on modules, in order. The phases after them make no IR: codegen
 /// turns kernels into code, memory (passes/Memory) fits the program to a budget
-/// where there is one, and artifact writes the file.
+/// if there is one, and artifact writes the file.
 llvm::ArrayRef<Phase> getPhases();
 
 /// The phase called `name`, or null.
 const Phase *findPhase(llvm::StringRef name);
 
-/// Emits an error at an op that `phase` must have left behind.
+/// Emits an error at an op that should not exist after `phase`.
 mlir::LogicalResult checkPhase(mlir::ModuleOp module, const Phase &phase);
 
 } // namespace mlc

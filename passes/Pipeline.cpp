@@ -1,7 +1,7 @@
 //===- Pipeline.cpp - Every pass, in order --------------------------------===//
 //
-// The whole compiler as one list. Each pass has a line of why; the phases that
-// they make up stand in Phases.cpp.
+// The whole compiler as one list, with a reason for each pass; Phases.cpp has
+// the phases that they form.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,16 +35,16 @@ void registerPasses() { registerMLCPasses(); }
 void addDifferentiatePasses(OpPassManager &pm,
                             const DifferentiateOptions &options) {
   if (options.optimizer)
-    // What has no gradient is not trained, and is folded like any constant.
+    // Parameters without a gradient are not trained, and fold like constants.
     pm.addPass(createUnreadParametersPass({options.loss.output}));
   if (options.statisticGroups > 0)
-    // While a mean over the batch is still an operator of the model's.
+    // Runs while a mean over the batch is still a single operator.
     pm.addPass(createLocalStatisticsPass({options.statisticGroups}));
   if (options.optimizer)
-    // Loss, gradients and update, as entries over states.
+    // Adds loss, gradients and update, as entries over states.
     pm.addPass(createTrainingStepPass(options));
   else
-    // The loss and the gradients of all parameters, of the model as it is.
+    // Adds the loss and the gradients of all parameters, without training.
     pm.addPass(createGradientsPass(options.loss));
 }
 
@@ -56,20 +56,20 @@ static void addPartitionPass(OpPassManager &pm, StringRef algorithm,
   pm.addPass(createPartitionPass(std::move(options)));
 }
 
-/// What is one rank's of training with the batch split over ranks.
+/// Turns training into one rank's program, with the batch split over ranks.
 static void addDataParallelPasses(OpPassManager &pm,
                                   const runtime::TrainingPlan &plan,
                                   StringRef algorithm) {
-  // A mesh of one axis; the batch and, by the stage of ZeRO, states are split.
+  // Adds a mesh of one axis; splits the batch and, by the ZeRO stage, states.
   pm.addPass(createDistributeTrainingPass(plan));
-  // A rank's entries, with what it exchanges with others.
+  // Makes a rank's entries, with the collectives.
   addPartitionPass(pm, plan.hasServer ? "" : algorithm,
                    plan.zero == runtime::ZeroStage::Weights);
   if (plan.hasServer)
-    // Which workers of a server do not.
+    // Rejects exchanges, which a server's workers do not make.
     pm.addPass(createCheckWorkersPass());
   else
-    // Gradients travel several at a time, as soon as they are there.
+    // Merges reductions of gradients into buckets, as soon as they are ready.
     pm.addPass(createBucketPass(plan.buckets));
 }
 
@@ -78,46 +78,47 @@ void addDistributePasses(OpPassManager &pm, const runtime::Plan &plan) {
     addDataParallelPasses(pm, *plan.training, plan.algorithm);
   if (plan.mesh.empty())
     return;
-  // A mesh, and shardings of what the model is given and gives.
+  // Adds a mesh, and shardings of the model's arguments and results.
   pm.addPass(createShardPass(plan));
-  // A rank's program, with what it exchanges with others.
+  // Makes a rank's program, with the collectives.
   addPartitionPass(pm, plan.algorithm, /*regather=*/false);
 }
 
 void addOptimizePasses(OpPassManager &pm, const PipelineOptions &options) {
-  // Arithmetic on constants and shapes, and equal subgraphs once.
+  // Folds arithmetic on constants and shapes, and merges equal subgraphs.
   addPreparePasses(pm);
   if (options.rewrites) {
-    // Proved rules where they pay on the target.
+    // Applies proved rules that pay on the target.
     pm.addPass(
         createApplyRulesPass(options.getCodeTarget(), options.rewriting));
-    // What the rules computed from weights; passes/Export does it for others,
-    // once it has noted which operators are the model's.
+    // Folds what the rules computed from weights. For other runtimes
+    // passes/Export does it, after it has noted which operators are the
+    // model's.
     if (!options.rewriting.forOthers)
       pm.addNestedPass<func::FuncOp>(createConstantFoldPass());
   }
 }
 
 void addLayoutPasses(OpPassManager &pm, const PipelineOptions &options) {
-  // Channels in blocks of a vector's size, so that convolutions run on whole
-  // vectors; weights rearranged to match.
+  // Stores channels in blocks of a vector's size, so that convolutions run on
+  // whole vectors, and rearranges weights to match.
   pm.addPass(createLayoutPass(options.getCodeTarget()));
-  // The rearranging happens now, not at run time.
+  // Rearranges weights now, not at run time.
   pm.addNestedPass<func::FuncOp>(createConstantFoldPass());
 }
 
 void addLowerPasses(OpPassManager &pm, const PipelineOptions &options) {
-  // What ranks exchange lies together in memory.
+  // Makes the memory of collectives contiguous.
   pm.addPass(createLowerCollectivesPass());
-  // Everything below works on linalg, whatever the operators were.
+  // Everything below works on linalg only.
   pm.addPass(createLowerPass());
 }
 
 void addFusePasses(OpPassManager &pm, const PipelineOptions &options) {
-  // What runs as one kernel, and the program that runs the kernels.
+  // Forms kernels, and the program that runs them.
   pm.addPass(createFusePass(options.getCodeTarget()));
-  // 3x3 convolutions by fewer multiplications, with the filters transformed
-  // now; whatever else the back end has.
+  // Uses faster algorithms of the back end with constants transformed now, such
+  // as Winograd's for 3x3 convolutions.
   pm.addPass(createTransformConstantsPass(options.getCodeTarget()));
 }
 

@@ -11,29 +11,29 @@
 
 namespace mlc {
 
-/// What the passes need to know.
+/// Inputs of the passes.
 struct PipelineOptions {
   Target target;
-  /// Who makes code; null: whom the registry names for the target. Needed from
-  /// the layout on.
+  /// The back end; null: the registry's for the target. Needed from the layout
+  /// phase on.
   const Backend *backend = nullptr;
-  /// What is made of the model for training, if anything is.
+  /// Training options, if the model is trained.
   std::optional<DifferentiateOptions> training;
-  /// How programs are split over ranks, if they are.
+  /// How programs are split over ranks; empty if they are not.
   runtime::Plan plan;
-  /// Apply rules, and how.
+  /// Whether to apply rules, and how.
   bool rewrites = true;
   RewriteOptions rewriting;
 
-  /// The target with its back end, which may be none.
+  /// The target with its back end, if any.
   CodeTarget getCodeTarget() const {
     return {target, backend ? backend : findBackend(target)};
   }
 };
 
 /// The passes of each phase; Phases.cpp has the table. The first two take a
-/// model as passes/Import makes it, @main with weights that change as
-/// parameters (dialects/Interfaces/CompileTime.h), and distribution also the
+/// model as passes/Import makes it: @main, with weights that change as
+/// parameters (dialects/Interfaces/CompileTime.h). Distribution also takes the
 /// entries that differentiation makes.
 void addDifferentiatePasses(mlir::OpPassManager &pm,
                             const DifferentiateOptions &options);
@@ -47,8 +47,8 @@ void addFusePasses(mlir::OpPassManager &pm, const PipelineOptions &options);
 /// plugin).
 void registerPasses();
 
-/// The dialects that models, and what becomes of them, are made of, with the
-/// interfaces that code generation attaches.
+/// Registers the dialects of models and of everything derived from them, with
+/// the interfaces that code generation attaches.
 void registerCompilerDialects(mlir::DialectRegistry &registry);
 
 } // namespace mlc

@@ -94,7 +94,7 @@ private:
   llvm::StringMap<rt::SymbolId> symbols;
   DenseMap<Value, rt::BufferId> buffers;
   SmallVector<StateWrite> writes;
-  /// One run of memory serves all splats of a value: the longest.
+  /// All splats of a value share one range of memory, the longest.
   DenseMap<Attribute, uint64_t> splatBytes;
   DenseMap<Attribute, size_t> splatStorage;
 };
@@ -333,8 +333,8 @@ static std::vector<std::string> toStrings(ArrayAttr attrs) {
   return result;
 }
 
-/// The step of `launch`; `atLaunch` gives the kernel's sizes in the program's
-/// symbols.
+/// The step of `launch`; `atLaunch` receives the kernel's sizes in the
+/// program's symbols.
 rt::Step Translator::makeLaunch(exec::LaunchOp launch,
                                 const CompiledKernel &kernel,
                                 llvm::function_ref<IntExpr(IntExpr)> atLaunch) {
@@ -380,7 +380,7 @@ LogicalResult Translator::addLaunch(exec::LaunchOp launch) {
   if (!kernel)
     return launch.emitError("the kernel ")
            << launch.getKernel() << " has not been compiled";
-  // The kernel's sizes are over its own symbols.
+  // The kernel's sizes use its own symbols.
   llvm::StringMap<IntExpr> values;
   if (ArrayAttr names = symbolsOf.lookup(launch.getKernel()))
     for (auto [name, value] : llvm::zip(names, launch.getArgs()))

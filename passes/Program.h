@@ -8,9 +8,9 @@
 
 namespace mlc {
 
-/// Adds `program`, whose kernels have become `kernels`, to the entries of
-/// `model`, and what it needs of states and weights. Emits an error where an
-/// element type or a size has no counterpart in the runtime.
+/// Adds `program`, with its compiled `kernels`, to the entries of `model`,
+/// along with the states and weights that it needs. Emits an error if the
+/// runtime has no equivalent of an element type or a size.
 mlir::LogicalResult translateProgram(exec::ProgramOp program,
                                      const CompiledKernels &kernels,
                                      CompiledModel &model);

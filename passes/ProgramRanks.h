@@ -9,23 +9,22 @@
 
 namespace mlc {
 
-/// The axes of the module's `dist.mesh`, none where there is none. Emits an
-/// error where a size is no number.
+/// The axes of the module's `dist.mesh`; empty if it has none. Emits an error
+/// if a size is not a number.
 mlir::FailureOr<std::vector<runtime::MeshAxis>>
 readMeshAxes(mlir::ModuleOp module);
 
-/// The index of the axis of that name. Emits an error at `op` where there is
-/// none.
+/// The index of the axis of that name. Emits an error at `op` if there is none.
 mlir::FailureOr<uint32_t> findAxis(mlir::Operation *op,
                                    const std::vector<runtime::MeshAxis> &mesh,
                                    llvm::StringRef name);
 
-/// The dims that `split` names axes for; null: none.
+/// The splits of the dims that `split` names axes for; null: none.
 mlir::FailureOr<std::vector<runtime::Split>>
 readSplits(mlir::Operation *op, const std::vector<runtime::MeshAxis> &mesh,
            mlir::ArrayAttr split);
 
-/// What a start says beside its tensors and sizes. Emits an error where the
+/// The step for a start, without its tensors and sizes. Emits an error if the
 /// runtime has no such collective.
 mlir::FailureOr<runtime::StartStep>
 readStart(exec::StartOp start, const std::vector<runtime::MeshAxis> &mesh);

@@ -1,5 +1,4 @@
-//===- ProgramStates.h - States of programs as the runtime's data -*- C++
-//-*-===//
+//===- ProgramStates.h - States of programs ---------------------*- C++ -*-===//
 
 #ifndef MLC_PASSES_PROGRAMSTATES_H
 #define MLC_PASSES_PROGRAMSTATES_H
@@ -9,9 +8,9 @@
 
 namespace mlc {
 
-/// The index of the state of `op` among those of the artifact, to which it is
-/// added where no other program has it; `bytes` are its first value's. Emits an
-/// error where another program has it otherwise.
+/// The index of the state of `op` in the artifact. Adds the state if no other
+/// program has it; `bytes` are its first value. Emits an error if another
+/// program has it with a different definition.
 mlir::FailureOr<uint32_t> addState(exec::StateOp op, runtime::DType type,
                                    llvm::ArrayRef<char> bytes,
                                    CompiledModel &model);

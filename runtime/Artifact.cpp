@@ -304,11 +304,11 @@ Status Artifact::noImage(const Device &device) const {
   text += "; ";
   if (device.usesHostMemory() && hasCudaImage()) {
     bool isForGpu = hasImage(ImageKind::Cubin) || hasImage(ImageKind::Ptx);
-    text += std::string("run it with --device=") +
+    text += std::string("run it with device ") +
             (isForGpu ? "cuda" : "emulator") + ", or ";
   }
   return Status::error(
-      MLC_DEVICE, text + "compile it with --target=" + device.targetName());
+      MLC_DEVICE, text + "compile it for target " + device.targetName());
 }
 
 /// On the first device that has an image, so that a file which cannot run here

@@ -229,8 +229,8 @@ Status writeNpz(const std::vector<NpzItem> &items, const ByteSink &sink) {
     uint64_t size = header.size() + item.bytes;
     if (at + size + 1024 > UINT32_MAX || name.size() > UINT16_MAX)
       return Status::error(MLC_UNSUPPORTED,
-                           "a .npz holds less than 4 GiB here; write .npy "
-                           "files with --output-dir");
+                           "a .npz holds less than 4 GiB here; write a .npy "
+                           "file of each output");
     uint32_t crc = crc32_z(0, reinterpret_cast<const uint8_t *>(header.data()),
                            header.size());
     if (item.bytes)

@@ -124,7 +124,7 @@ Status findWhole(const std::vector<MeshAxis> &mesh, const Port &port,
                            " in dim " + std::to_string(d) + " on rank " +
                            std::to_string(rank) + ", which is no part of " +
                            std::to_string(whole[d]) +
-                           "; take the parts, by --own-parts");
+                           "; let each rank take its own part");
   }
   return Status::success();
 }

@@ -143,7 +143,7 @@ Status checkRanks(const std::vector<MeshAxis> &mesh, const Ranks *ranks) {
   return Status::error(MLC_USAGE, text + "; start it with mlc launch -n " +
                                       std::to_string(needed) +
                                       ", or its ranks as threads by "
-                                      "--engine=inproc");
+                                      "engine inproc");
 }
 
 } // namespace mlc::runtime

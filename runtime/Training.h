@@ -47,6 +47,9 @@ struct SamplePort {
   std::vector<std::string> texts; ///< of the dims
 };
 
+/// The most batches of which a step takes the mean.
+constexpr int64_t mostBatchesOfAStep = int64_t(1) << 20;
+
 /// How an artifact whose entries are those of training (docs/Training.md) is
 /// trained.
 struct Training {

@@ -46,7 +46,7 @@ static std::string problemOfInputs(const Training &training,
 static std::string problemOfNumbers(const Training &training) {
   constexpr int64_t most = int64_t(1) << 40;
   if (training.batch < 0 || training.batch > most || training.accumulate < 1 ||
-      training.accumulate > most || training.classes < 0)
+      training.accumulate > mostBatchesOfAStep || training.classes < 0)
     return "numbers of training are out of range";
   for (double beta : {training.beta1, training.beta2})
     if (!(beta >= 0 && beta < 1))

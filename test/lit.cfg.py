@@ -37,3 +37,6 @@ if {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"} <= flags:
     config.available_features.add("x86-64-v4")
 if config.sanitize:
     config.available_features.add("sanitize")
+# The long sweeps (./dev test --full).
+if os.environ.get("MLC_TESTS") == "full":
+    config.available_features.add("full")

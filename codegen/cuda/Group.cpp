@@ -37,9 +37,38 @@ bool isShort(const Kernel &kernel, linalg::LinalgOp op) {
   return count && *count <= shortReduction;
 }
 
+/// Whether `op` has one element for each place of the shared dims.
+static bool isOneElement(const Kernel &kernel, const LoopGroup &plan,
+                         Operation *op) {
+  Value result = op->getResult(0);
+  Binding binding = plan.bindings.lookup(result);
+  for (auto [d, extent] : llvm::enumerate(kernel.shapeOf(result)))
+    if (!(d < binding.size() && binding[d] >= 0) && !extent.isConstant(1))
+      return false;
+  return true;
+}
+
+/// Whether one thread has little to do at each place of the shared dims: an
+/// element of everything, by short reductions. So it is for a depthwise
+/// convolution and what follows from it.
+static bool isLittle(const Kernel &kernel, const LoopGroup &plan) {
+  return llvm::all_of(kernel.ops, [&](Operation *op) {
+    if (llvm::none_of(op->getResults(), [&](Value result) {
+          return plan.bindings.contains(result);
+        }))
+      return true; // computed where it is read
+    auto linalg = dyn_cast<linalg::LinalgOp>(op);
+    bool isReduction = linalg && linalg.getNumReductionLoops() > 0;
+    return isOneElement(kernel, plan, op) &&
+           (!isReduction || isShort(kernel, linalg));
+  });
+}
+
 bool acceptsColumns(const Kernel &kernel, const EmitOptions &) {
   LoopGroup plan(kernel, Repeats::BySteps);
-  return plan.tiled && !plan.shared.back().isConstant(1) &&
+  if (!plan.tiled || plan.shared.back().isConstant(1))
+    return false;
+  return isLittle(kernel, plan) ||
          llvm::all_of(reductionsOf(kernel), [&](linalg::LinalgOp op) {
            return reducesAcrossLanes(op);
          });
@@ -116,12 +145,7 @@ void GroupPrinter::sync() {
 
 /// Whether `op` has a single element per task, which thread 0 writes.
 bool GroupPrinter::isOneElement(Operation *op) const {
-  Value result = op->getResult(0);
-  Binding binding = plan.bindings.lookup(result);
-  for (auto [d, extent] : llvm::enumerate(kernel.shapeOf(result)))
-    if (!(d < binding.size() && binding[d] >= 0) && !extent.isConstant(1))
-      return false;
-  return true;
+  return cuda::isOneElement(kernel, plan, op);
 }
 
 /// Whether all threads of the block, or of a warp, share a sum of `op`.

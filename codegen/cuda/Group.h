@@ -6,7 +6,9 @@
 //                alone
 //   columns      a thread runs the whole group for one place of the shared
 //                dims, the last of which is the outputs' last: neighbours read
-//                and write neighbours
+//                and write neighbours. Of all outputs and stored intermediates
+//                a thread has one element, or what is reduced lies across
+//                threads
 //   rows         a block runs the whole group for one place of the shared dims:
 //                its threads share the work of each operation, with a barrier
 //                between operations

@@ -36,7 +36,7 @@ static Expected<StringRef> hostLevel() {
                          "popcnt"}))
     return createStringError(
         "this machine has no AVX2 and FMA, which generated code needs; "
-        "cross-compile with --target=cpu:x86-64-v3");
+        "cross-compile for target cpu:x86-64-v3");
   if (hasAll(features,
              {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"}))
     return StringRef("cpu:x86-64-v4");

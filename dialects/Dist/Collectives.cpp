@@ -1,4 +1,4 @@
-//===- Collectives.cpp - What ranks exchange ------------------------------===//
+//===- Collectives.cpp - Shapes of collectives ----------------------------===//
 
 #include "dialects/Dist/Dist.h"
 #include "dialects/Interfaces/Attributes.h"
@@ -13,11 +13,11 @@ using llvm::SmallVector;
 using llvm::StringRef;
 
 using Types = FailureOr<SmallVector<Type>>;
-/// What becomes of the dims of one operand; emits the error.
+/// Changes the dims of one operand; emits the error.
 using ChangeDims =
     llvm::function_ref<LogicalResult(unsigned, SmallVectorImpl<IntExpr> &)>;
 
-/// All operands have elements of one type, and each a result.
+/// Checks that all operands have one element type, and that each has a result.
 static LogicalResult checkElements(Operation *op) {
   if (op->getNumOperands() == 0)
     return op->emitOpError("requires an operand");
@@ -32,7 +32,7 @@ static LogicalResult checkElements(Operation *op) {
   return success();
 }
 
-/// The engine's own, or one of the programs that the runtime knows.
+/// Checks for the engine's algorithm, or one of the runtime's programs.
 static LogicalResult checkAlgorithm(Operation *op) {
   static constexpr llvm::StringLiteral known[] = {
       "own",
@@ -97,7 +97,7 @@ IntExpr dist::countExchanged(Operation *op) {
   return count;
 }
 
-/// A split dim of operands is whole in the results, or the other way round.
+/// A dim that is split in the operands is whole in the results, or vice versa.
 template <typename Op> static Types inferParts(Op op, bool splits) {
   size_t count = op->getNumOperands();
   if (op.getDims().size() != count || op.getExtents().size() != count ||

@@ -10,21 +10,21 @@ namespace mlc::dist {
 
 /// On a module: the axes of the mesh, an array of AxisAttr.
 inline constexpr llvm::StringLiteral kMeshAttr = "dist.mesh";
-/// On a module: how many bytes of what gathers make may be there before anybody
-/// reads it, and how many of what reduce-scatters under way read, an i64;
-/// without it kGatherWindow, and any number.
+/// On a module, an i64: the bytes of gathers' results that may exist before
+/// they are read, and the bytes that reduce-scatters in flight may read.
+/// Without it kGatherWindow for gathers, and no limit for reduce-scatters.
 inline constexpr llvm::StringLiteral kGatherWindowAttr = "dist.gather_window";
 inline constexpr int64_t kGatherWindow = int64_t(64) << 20;
-/// On an operator: sums that it reads are made before, and not of what it
-/// makes of their terms. A cast to wider floats, so that narrow ones travel.
+/// On an operator: partial sums that it reads are reduced before it runs, not
+/// after. Set on a cast to wider floats, so that narrow ones are exchanged.
 inline constexpr llvm::StringLiteral kReduceFirstAttr = "dist.reduce_first";
 /// On arguments and results of a function: a ShardingAttr.
 inline constexpr llvm::StringLiteral kShardingAttr = "dist.sharding";
-/// On an argument or a result that is a part: the dims of the whole tensor, as
-/// a DimsAttr.
+/// On an argument or a result that is a part: the dims of the whole tensor, a
+/// DimsAttr.
 inline constexpr llvm::StringLiteral kWholeAttr = "dist.whole";
 
-/// A tensor is the `reduction` of what the ranks of `axis` have.
+/// The tensor is the `reduction` of the values of the ranks of `axis`.
 struct Partial {
   mlir::StringAttr axis;
   Reduction reduction;
@@ -34,7 +34,7 @@ struct Partial {
 };
 llvm::hash_code hash_value(const Partial &partial);
 
-/// How many elements all operands of a collective have.
+/// The number of elements of all operands of a collective.
 IntExpr countExchanged(mlir::Operation *op);
 
 } // namespace mlc::dist

@@ -40,9 +40,10 @@ def Dist_AxisAttr : Dist_Attr<"Axis", "axis"> {
   let extraClassDeclaration = [{
     /// The coordinate of a rank: the symbol `rank.NAME`.
     ::mlc::IntExpr getRank() const;
-    /// Of `extent` things part r has those from `getBegin` on, `getSize` many:
-    /// parts differ by one at most, the larger ones first
-    /// (runtime/transport/Schedule.h, partOf). No remainder, no `rank` in it.
+    /// Splits `extent` elements: part r begins at `getBegin` and has `getSize`
+    /// elements. Parts differ by at most one, the larger ones first
+    /// (runtime/transport/Schedule.h, partOf). Without a remainder there is no
+    /// `rank` in the expressions.
     ::mlc::IntExpr getSize(::mlc::IntExpr extent) const;
     ::mlc::IntExpr getBegin(::mlc::IntExpr extent) const;
   }];
@@ -64,12 +65,12 @@ def Dist_ShardingAttr : Dist_Attr<"Sharding", "sharding"> {
                         ArrayRefParameter<"::mlc::dist::Partial">:$partial);
   let hasCustomAssemblyFormat = 1;
   let extraClassDeclaration = [{
-    /// Of each dim the names of the axes that split it.
+    /// For each dim, the names of the axes that split it.
     using Axes = ::llvm::SmallVector<::llvm::SmallVector<::llvm::StringRef, 1>>;
     static ShardingAttr get(::mlir::MLIRContext *context, const Axes &dims);
     static ShardingAttr getReplicated(::mlir::MLIRContext *context, unsigned rank);
     bool isReplicated() const;
-    /// Whether a rank has a part alone of some dim.
+    /// Whether a rank has only a part of some dim.
     bool isSplit() const;
     /// The dim that is split over the axis.
     ::std::optional<unsigned> findDim(::llvm::StringRef axis) const;
@@ -100,16 +101,15 @@ def Dist_StackedOpInterface : OpInterface<"StackedOpInterface"> {
   ];
 }
 
-/// What is exchanged among the ranks of a group. Several tensors are one
-/// transfer, in the order of the operands. The runtime carries it out
-/// (runtime/Collectives.def has a row of the same name). `changes` is the body
-/// of changesDim.
+/// A collective over the ranks of a group. Several tensors are one transfer, in
+/// the order of the operands. The runtime executes it (runtime/Collectives.def
+/// has a row of the same name). `changes` is the body of changesDim.
 class Dist_Collective<string mnemonic, dag more, string changes = "return false;">
     : Op<Dist_Dialect, mnemonic, [Pure,
         DeclareOpInterfaceMethods<OpaqueOpInterface>,
         DeclareOpInterfaceMethods<Dist_StackedOpInterface,
                                   ["defineStacked", "changesDim"]>]> {
-  // Nothing of the runtime's library: Fuse makes steps of the program of them.
+  // No library kernel of the runtime: Fuse turns these into program steps.
   let extraClassDefinition = [{
     ::llvm::StringRef $cppClass::getLibraryKernel() {
       return (*this)->getName().getStringRef();
@@ -137,10 +137,10 @@ def Dist_AllReduceOp : Dist_Collective<"all_reduce",
   }];
 }
 
-/// Each operand's `dims[i]` is whole on one side and split on the other: it has
-/// `extents[i] * units[i]` elements, of which the rank has part `rank` of
-/// `extents[i]`, in units of `units[i]` elements that are never split.
-/// `algorithm` is "own", the engine's, or another: a ring.
+/// Each operand's `dims[i]` is whole on one side and split on the other. It has
+/// `extents[i] * units[i]` elements: the rank has part `rank` of `extents[i]`,
+/// in units of `units[i]` elements, which are never split. `algorithm` is
+/// "own", the engine's, or a ring.
 class Dist_PartCollective<string mnemonic, dag more>
     : Dist_Collective<mnemonic, !con((ins DenseI64ArrayAttr:$dims,
         Mlc_DimsAttr:$extents, Mlc_DimsAttr:$units,

@@ -1,7 +1,7 @@
-//===- Stacked.cpp - What collectives give, over all ranks' tensors -------===//
+//===- Stacked.cpp - Definitions of collectives over all ranks ------------===//
 //
-// Y[r, i] is what rank r has in the end, X[q, i] what rank q had. Sums are over
-// q < N; i is what is left of the dims.
+// Y[r, i] is rank r's result, X[q, i] is rank q's operand. Sums are over q < N;
+// i are the remaining dims.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,7 +29,7 @@ static ReduceKind kindOf(Reduction reduction) {
   llvm_unreachable("ranks are not averaged over");
 }
 
-/// Result i of input i, with the dims that the operator's type says.
+/// Element `i` of result i, with the dims of the operator's result type.
 using Element = llvm::function_ref<Expr(unsigned, ArrayRef<Expr>)>;
 
 static void defineResults(Operation *op, DefinitionBuilder &b,
@@ -43,7 +43,7 @@ static void defineResults(Operation *op, DefinitionBuilder &b,
   }
 }
 
-/// `index` with others at some places.
+/// `index` with some entries replaced.
 static SmallVector<Expr>
 replaced(ArrayRef<Expr> index,
          std::initializer_list<std::pair<unsigned, Expr>> others) {

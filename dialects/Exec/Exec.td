@@ -1,6 +1,6 @@
 //===- Exec.td - Programs for the runtime ------------------*- tablegen -*-===//
 //
-// One op for each entry of runtime/Program.h, in the same words.
+// One op for each entry of runtime/Program.h, with the same names.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,7 +23,7 @@ def Exec_Dialect : Dialect {
     names the kernels (`func.func` with `mlc.kernel`) of its module, which other
     programs may share.
   }];
-  // Dims in ops are attributes of this one.
+  // Ops have dims as attributes of this dialect.
   let dependentDialects = ["::mlc::MlcDialect"];
   let useDefaultTypePrinterParser = 1;
   let extraClassDeclaration = [{ void registerTypes(); }];
@@ -38,7 +38,7 @@ def Exec_BufferType : TypeDef<Exec_Dialect, "Buffer"> {
 class Exec_Op<string mnemonic, list<Trait> traits = []>
     : Op<Exec_Dialect, mnemonic, traits>;
 
-/// An op that makes a buffer of a tensor with these dims and elements.
+/// An op that creates a buffer for a tensor with these dims and elements.
 class Exec_BufferOp<string mnemonic, dag extraArguments>
     : Exec_Op<mnemonic> {
   let arguments = !con(extraArguments,
@@ -82,8 +82,8 @@ def Exec_CheckOp : Exec_Op<"check"> {
   let assemblyFormat = "$lhs $predicate $rhs `,` $message attr-dict";
 }
 
-/// Of each dim, the axes of the mesh that split it, each the parts that the one
-/// before it makes.
+/// For each dim, the axes of the mesh that split it; each splits the parts that
+/// the one before it makes.
 def Exec_SplitAttr : TypedArrayAttrBase<StrArrayAttr, "lists of axes">;
 
 def Exec_InputOp : Exec_BufferOp<"input", (ins I64Attr:$index, OptionalAttr<Exec_SplitAttr>:$split)> {

@@ -1,4 +1,4 @@
-//===- Compute.cpp - The operator whose definition stands inline ----------===//
+//===- Compute.cpp - The operator with an inline definition ---------------===//
 
 #include "dialects/Graph/ComputeOps.h"
 #include "dialects/Interfaces/DefinitionText.h"

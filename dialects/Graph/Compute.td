@@ -1,4 +1,4 @@
-//===- Compute.td - The operator whose definition stands inline *- tablegen -*-===//
+//===- Compute.td - An inline definition -------------------*- tablegen -*-===//
 
 #ifndef MLC_DIALECTS_GRAPH_COMPUTE
 #define MLC_DIALECTS_GRAPH_COMPUTE

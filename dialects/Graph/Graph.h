@@ -1,6 +1,7 @@
 //===- Graph.h - All operators of the mlc dialect ---------------*- C++ -*-===//
 //
-// Who needs a few includes their files, and is not built anew for the others.
+// Include the single files instead to avoid rebuilds when other operators
+// change.
 //
 //===----------------------------------------------------------------------===//
 

@@ -46,7 +46,7 @@ static Expr storedElement(DefinitionBuilder &b, LayoutAttr layout,
     at[split.dim] = elementIndex(split, block, lane);
     if (split.groups == 1 || !split.isFilled())
       continue;
-    // Past its group a lane would be the next group's element.
+    // Past the end of its group a lane would hit the next group's element.
     Expr inGroup = mod(block, number(split.blocksPerGroup()));
     Expr inside =
         compare(ComparePredicate::LT, inGroup * number(split.block) + lane,
@@ -84,9 +84,9 @@ void UnpackOp::define(DefinitionBuilder &b) {
 // laid_out
 //===----------------------------------------------------------------------===//
 
-/// The definition of the plain operator that `op` stands for, which is made on
-/// operands without values. Fails, with an error at `op`, where there is no
-/// such operator, or the layouts do not fit its operands.
+/// The definition of the plain operator that `op` stands for; the operator is
+/// created on placeholder operands. Fails, with an error at `op`, if there is
+/// no such operator, or if the layouts do not fit its operands.
 static FailureOr<Definition> getPlainDefinition(LaidOutOp op) {
   auto known =
       RegisteredOperationName::lookup(op.getPlainOp(), op.getContext());

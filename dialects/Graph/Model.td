@@ -1,4 +1,4 @@
-//===- Model.td - What a model holds besides operators -----*- tablegen -*-===//
+//===- Model.td - A model besides its operators ------------*- tablegen -*-===//
 
 #ifndef MLC_DIALECTS_GRAPH_MODEL
 #define MLC_DIALECTS_GRAPH_MODEL

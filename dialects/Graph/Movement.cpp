@@ -32,8 +32,8 @@ static LogicalResult checkNotNegative(Operation *op, StringRef name,
   return success();
 }
 
-/// Elements of integer types are the numbers that the type has, and so are
-/// those of floats that have no 0, sign or infinity.
+/// Checks that an integer type, or a float type without 0, sign or infinity,
+/// has the value.
 static LogicalResult checkElement(Operation *op, RealAttr element, Type type) {
   if (element.isSymbol())
     return success();
@@ -237,7 +237,7 @@ LogicalResult PadOp::checkOperands() {
   return checkElement(*this, getValue(), inputType(*this).getElementType());
 }
 
-/// The operand's index under the border at `t` = result index - low.
+/// The operand's index for a border position `t` = result index - low.
 static Expr borderIndex(DefinitionBuilder &b, PadMode mode, Expr t,
                         IntExpr dim) {
   Expr last = b.integer(dim - 1), zero = b.index(0);
@@ -259,7 +259,7 @@ void PadOp::define(DefinitionBuilder &b) {
     bool bordered = !low.isConstant(0) || !high.isConstant(0);
     if (mode == PadMode::Constant || !bordered)
       continue;
-    // An edge is repeated where there is a border at all.
+    // An edge can be repeated only if the operand has one.
     IntExpr border = IntExpr::max(low, high),
             one = IntExpr::constant(b.getContext(), 1);
     if (mode == PadMode::Edge)
@@ -374,7 +374,7 @@ void ScatterAddOp::define(DefinitionBuilder &b) {
   auto [reduce, function] = combinerOf(getReduction().value_or(Reduction::Sum));
   b.result(b.stage("y", x, type, [&](ArrayRef<Expr> i) {
     Expr row = begin ? i[axis] + begin : i[axis];
-    // What changes nothing: of two that are the same one is the larger.
+    // The neutral element; for min and max, the element itself.
     Expr neutral = reduce == ReduceKind::Sum    ? b.constant(type, 0)
                    : reduce == ReduceKind::Prod ? b.constant(type, 1)
                                                 : b.read(0, i);

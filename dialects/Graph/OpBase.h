@@ -1,4 +1,4 @@
-//===- OpBase.h - What TableGen's operator classes need ---------*- C++ -*-===//
+//===- OpBase.h - Includes for operator classes -----------------*- C++ -*-===//
 
 #ifndef MLC_DIALECTS_GRAPH_OPBASE_H
 #define MLC_DIALECTS_GRAPH_OPBASE_H

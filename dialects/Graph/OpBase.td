@@ -1,4 +1,4 @@
-//===- OpBase.td - What operators of the mlc dialect share -*- tablegen -*-===//
+//===- OpBase.td - Base class of operators -----------------*- tablegen -*-===//
 
 #ifndef MLC_DIALECTS_GRAPH_OPBASE
 #define MLC_DIALECTS_GRAPH_OPBASE

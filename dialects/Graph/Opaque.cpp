@@ -32,7 +32,7 @@ FailureOr<SmallVector<Type>> TopKOp::inferOpaqueTypes() {
 }
 
 IntExpr TopKOp::countOperations() {
-  // A heap of k: about log2(k) steps per element, 8 as a round figure.
+  // A heap of k takes about log2(k) steps per element; 8 is a rough estimate.
   return getNumElements(getContext(), *getDims(getX().getType())) * 8;
 }
 

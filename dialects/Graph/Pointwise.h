@@ -17,7 +17,7 @@ mlir::LogicalResult checkPointwise(mlir::Operation *op, ElementClass elements);
 void definePointwise(DefinitionBuilder &builder, unsigned numOperands,
                      llvm::function_ref<Expr(llvm::ArrayRef<Expr>)> body);
 
-/// min(max(x, low), high) without the bounds that are infinite.
+/// min(max(x, low), high), omitting infinite bounds.
 Expr defineClip(DefinitionBuilder &builder, Expr x, RealAttr low,
                 RealAttr high);
 

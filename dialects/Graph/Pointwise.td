@@ -1,9 +1,9 @@
 //===- Pointwise.td - Element-wise operators ---------------*- tablegen -*-===//
 //
-// Operands have the same dims: broadcasts are explicit operators. The element
-// of the result is one scalar expression of the operands' elements, written
-// here beside the name: x[0], x[1], ... are those elements, `c(v)` is the
-// number v in their type, and attributes are read by their getters.
+// Operands have the same dims: broadcasts are explicit operators. The result's
+// element is one scalar expression of the operands' elements, written beside
+// the name: x[0], x[1], ... are the elements, `c(v)` is the number v in their
+// type, and attributes are read by their getters.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,9 +1,9 @@
 //===- Pooling.td - Windows over spatial dims --------------*- tablegen -*-===//
 //
-// Spatial dims are dims 2, 3, ... as many as `kernel` has; further dims
-// (blocked channels) are parallel. `pads` lists all begins, then all ends;
+// Spatial dims are dims 2, 3, ..., as many as `kernel` has; further dims
+// (blocked channels) are parallel. `pads` lists all begins, then all ends.
 // `ceil_pads` is how far the last window may reach past the padded end (ONNX
-// ceil_mode); what lies there never counts.
+// ceil_mode); positions there never count.
 //
 //===----------------------------------------------------------------------===//
 

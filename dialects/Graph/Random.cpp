@@ -25,12 +25,12 @@ void RandomUniformOp::define(DefinitionBuilder &b) {
   Type word = IntegerType::get(context, 64);
   Type natural = IntegerType::get(context, 64, IntegerType::Unsigned);
   auto type = cast<FloatType>(getType());
-  // As many bits as the type has digits: they and their quotient are exact.
+  // As many bits as the type's significand: they and their quotient are exact.
   unsigned digits = type.getFPMantissaWidth();
   Type whole = IntegerType::get(context, digits < 32 ? 32 : 64);
   ArrayRef<IntExpr> dims = getDims().getDims();
   b.result(b.stage("y", dims, type, [&](ArrayRef<Expr> i) {
-    // Steps lie far apart among the keys, whatever the seeds near them are.
+    // Keys of successive steps are far apart, even if seeds are close.
     Expr key = b.constantInt(word, getSeed()) +
                mlc::cast(b.read(0, {}), word) *
                    b.constantInt(word, 0x9E3779B97F4A7C15);

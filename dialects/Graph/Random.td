@@ -1,7 +1,7 @@
 //===- Random.td - Random numbers --------------------------*- tablegen -*-===//
 //
-// They are functions of their place, so that nothing is stored between steps
-// and what computes them again has them again.
+// Random numbers are functions of their position: nothing is stored between
+// steps, and recomputation gives the same numbers.
 //
 //===----------------------------------------------------------------------===//
 

@@ -54,7 +54,7 @@ static SmallVector<Expr> replaced(ArrayRef<Expr> loops, int64_t axis,
 // reduce
 //===----------------------------------------------------------------------===//
 
-/// How the terms are combined; a mean is a sum that is divided.
+/// The combiner of terms; a mean is a sum that is divided.
 static ReduceKind combinerOf(Reduction kind) {
   switch (kind) {
   case Reduction::Sum:
@@ -329,8 +329,8 @@ void CumSumOp::define(DefinitionBuilder &b) {
   }));
 }
 
-/// The first position at which the extreme value stands; a NaN is more extreme
-/// than any number.
+/// The first position of the extreme value; NaN is more extreme than any
+/// number.
 static void defineArg(DefinitionBuilder &b, int64_t axis, ReduceKind kind) {
   Type type = b.elementType(0);
   Type i64 = IntegerType::get(b.getContext(), 64);

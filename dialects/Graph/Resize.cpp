@@ -44,8 +44,8 @@ struct Axis {
   ResizeOp op;
   unsigned d;
 
-  /// Of coordinates and weights: f32 as elsewhere, which decides on neighbours,
-  /// but not for what is interpolated in f64.
+  /// The type of coordinates and weights: f32, on which the choice of
+  /// neighbours depends, except for f64 interpolation.
   Type real() {
     if (op.getMode() == ResizeMode::Linear && b.elementType(0).isF64())
       return b.elementType(0);

@@ -19,19 +19,19 @@ struct Window {
   IntExpr extent(unsigned d) const;
   /// (size + low + high + ceilPads - extent) floordiv stride + 1.
   IntExpr outputSize(unsigned d) const;
-  /// Every read is in range whatever the sizes are.
+  /// Whether every read is in range for all sizes.
   bool isUnpadded() const;
   /// output * stride - low.
   Expr start(unsigned d, Expr output) const;
   /// start + tap * dilation.
   Expr position(unsigned d, Expr output, Expr tap) const;
-  /// States that strides are positive and that a window fits.
+  /// Requires positive strides and a window that fits.
   void require(DefinitionBuilder &builder) const;
 };
 
-/// Attribute lists have one entry for each of `rank` spatial dims (two for
-/// pads), none of which is a negative constant; strides and dilations are not
-/// the constant 0.
+/// Checks that attribute lists have one entry per spatial dim (two for pads),
+/// that none is a negative constant, and that strides and dilations are not the
+/// constant 0.
 mlir::LogicalResult checkWindow(mlir::Operation *op, unsigned rank,
                                 DimsAttr strides, DimsAttr dilations,
                                 DimsAttr pads);

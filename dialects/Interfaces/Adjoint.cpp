@@ -89,7 +89,8 @@ private:
   // Values of the definition
   //===--------------------------------------------------------------------===//
 
-  /// Where the value of a tensor of the definition is at hand.
+  /// The available value of a tensor of the definition, recomputed if
+  /// necessary.
   TensorId valueOf(TensorId tensor) {
     if (!tensor.isStage)
       return tensor;
@@ -121,8 +122,7 @@ private:
     return {loop.id + adjoint::firstForeignLoop, loop.extent};
   }
 
-  /// An expression of the definition over what is at hand here, with foreign
-  /// loops.
+  /// An expression of the definition over available values, with foreign loops.
   Expr translate(const Expr &expr) {
     ExprNode node = *expr;
     if (node.kind == Expr::Kind::Loop)
@@ -138,7 +138,7 @@ private:
 
   using Extents = llvm::DenseMap<unsigned, IntExpr>;
 
-  /// Adds a stage whose reads are all in range or say what stands for them.
+  /// Adds a stage whose reads are all in range or guarded.
   unsigned
   addStage(llvm::StringRef name, ArrayRef<IntExpr> dims, mlir::Type type,
            llvm::function_ref<Expr(ArrayRef<Expr>, const Extents &)> body) {
@@ -178,7 +178,7 @@ private:
     return std::nullopt;
   }
 
-  /// The sum of all contributions to a tensor, and of what is given.
+  /// The sum of all contributions to a tensor, and of its given cotangent.
   TensorId collect(const std::string &name, const TensorShape &shape,
                    ArrayRef<Contribution> contributions,
                    std::optional<TensorId> given) {
@@ -250,7 +250,7 @@ private:
     return adjoint::loopExpr(builder.index(0), loop.id);
   }
 
-  /// The whole of `from` to a tensor of the same dims.
+  /// Contributes all of `from` to a tensor of the same dims.
   void contributeWhole(TensorId to, TensorId from) {
     Contribution one;
     for (auto [i, dim] : llvm::enumerate(definition.shapeOf(to).dims)) {
@@ -272,7 +272,7 @@ private:
     SmallVector<Loop> loops;
     unsigned numOuter = 0;
     TensorId cotangent{false, 0};
-    /// Whether the outer loops are all of the cotangent's elements.
+    /// Whether the outer loops run over all of the cotangent's elements.
     bool isWhole = false;
   };
 
@@ -280,8 +280,8 @@ private:
     return builder.constant(like->type, value);
   }
 
-  /// What `expr`, of the definition, gives what it reads, where it has the
-  /// cotangent `c`.
+  /// Adds what `expr`, of the definition, contributes to the tensors that it
+  /// reads, if its cotangent is `c`.
   void descend(const Expr &expr, const Expr &c, const Place &place) {
     if (!failure.empty() || isZero(c) || !isa<FloatType>(expr->type) ||
         !varies(expr))
@@ -399,7 +399,7 @@ private:
                           zero));
     case BinaryFn::Max:
     case BinaryFn::Min: {
-      // What does not vary has the tie, else the first.
+      // On a tie a constant operand wins, else the first.
       bool isMax = node.binary == BinaryFn::Max;
       bool first = aVaries && bVaries;
       Expr takesLeft =
@@ -424,7 +424,7 @@ private:
     }
   }
 
-  /// `body` of the reduction at `points` for its loops.
+  /// `body` of the reduction with its loops at `points`.
   Expr bodyAt(const ExprNode &node, ArrayRef<Expr> points) {
     llvm::DenseMap<unsigned, Expr> values;
     for (auto [loop, point] : llvm::zip(node.loops, points))
@@ -448,7 +448,7 @@ private:
     case ReduceKind::Sum:
       break;
     case ReduceKind::Prod:
-      if (here.empty()) // of one value
+      if (here.empty()) // a single value
         break;
       slope =
           builder.reduce(ReduceKind::Prod, extents, [&](ArrayRef<Expr> other) {

@@ -61,13 +61,13 @@ Expr guardReads(DefinitionBuilder &builder, const Expr &expr,
 
 namespace {
 
-/// sum of coefficient * loop, and what has no open loop.
+/// sum of coefficient * loop, plus a rest without open loops.
 struct Affine {
   SmallVector<std::pair<unsigned, IntExpr>> terms;
   Expr rest;
 };
 
-/// The equations indices = target, solved for one loop after the other.
+/// The equations indices = target, solved for one loop after another.
 class Equations {
 public:
   Equations(DefinitionBuilder &builder, const Contribution &contribution,
@@ -79,7 +79,7 @@ public:
     for (const Loop &loop : contribution.loops)
       this->extents[loop.id] = loop.extent;
     unsolved.assign(contribution.indices.begin(), contribution.indices.end());
-    // Of one point each: what they are is known.
+    // Loops of one point have a known value.
     for (const Loop &loop : contribution.loops)
       if (loop.extent.isConstant(1))
         close(loop.id, builder.index(0), /*isInRange=*/true);
@@ -93,13 +93,13 @@ public:
     while (solveOne(Effort::Alone) || solveOne(Effort::Digit) ||
            solveOne(Effort::Outer) || solveOne(Effort::Any))
       ;
-    // What no loop is solved from is compared, for all points.
+    // Equations without a loop to solve for become conditions on all points.
     for (auto [index, at] : llvm::zip(unsolved, target))
       if (index)
         conditions.push_back(isEqual(index, at));
   }
 
-  /// The loops that are summed over.
+  /// The remaining loops, which are summed over.
   SmallVector<Loop> getOpen() const {
     SmallVector<Loop> loops;
     for (const OpenLoop &one : open)
@@ -111,8 +111,8 @@ public:
   SmallVector<Expr> conditions;
 
 private:
-  /// Whether `index`, in its loops, is `at`: where it chooses, by what is
-  /// chosen, for indices are nothing that an element is selected from.
+  /// Whether `index`, in its loops, equals `at`. Compares the branches of a
+  /// select, because indices cannot be selected.
   Expr isEqual(const Expr &index, const Expr &at) {
     if (index->kind != Expr::Kind::Select)
       return compare(ComparePredicate::EQ, withLoops(builder, index, values),
@@ -126,11 +126,11 @@ private:
     Loop loop;
     bool isOuter;
   };
-  /// Which loops may be solved for, from what is certain to what costs most.
+  /// Which loops to solve for, from certain to most expensive.
   enum class Effort {
-    Alone, // the only one of its equation, with coefficient 1 or -1
+    Alone, // the only one in its equation, with coefficient 1 or -1
     Digit, // l of l + e * rest with 0 <= l < e
-    Outer, // one of the element's, so that a reduction's loops are left
+    Outer, // an outer loop, so that the reduction's loops remain
     Any,
   };
 
@@ -140,7 +140,7 @@ private:
     return it == open.end() ? nullptr : it;
   }
 
-  /// Loops that occur as quotient and rest by one divisor are two loops.
+  /// Splits loops that occur as quotient and remainder by one divisor into two.
   void splitDigits() {
     for (unsigned i = 0; i < unsolved.size(); ++i) {
       if (!unsolved[i])
@@ -158,7 +158,7 @@ private:
       if (!split)
         continue;
       splitLoop(split->first, split->second);
-      i = -1; // from the first again
+      i = -1; // start again
     }
   }
 
@@ -200,7 +200,7 @@ private:
                                    builder.integer(whole.loop.extent)));
   }
 
-  /// Both are 0, which is all that the target can be.
+  /// Both are 0, the only value that the target can have.
   bool isAlwaysSame(const Expr &index, const Expr &at) const {
     return index->kind == Expr::Kind::Int && index->integer.isConstant(0) &&
            at->kind == Expr::Kind::Loop &&
@@ -215,7 +215,7 @@ private:
     return found;
   }
 
-  /// Adds `factor` * expr; false where it is not affine in the open loops.
+  /// Adds `factor` * expr; false if it is not affine in the open loops.
   bool decompose(const Expr &expr, IntExpr factor, Affine &out) const {
     if (expr->kind == Expr::Kind::Loop && findOpen(expr->loop)) {
       for (auto &[id, coefficient] : out.terms)

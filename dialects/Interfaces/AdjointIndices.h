@@ -1,6 +1,6 @@
 //===- AdjointIndices.h - Which loops read an element -----------*- C++ -*-===//
 //
-// Internal to Adjoint.cpp: an element at index maps of loops, turned round.
+// Internal to Adjoint.cpp: inverts the index maps of reads.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,20 +12,20 @@
 
 namespace mlc::adjoint {
 
-/// Loops of the definition that is differentiated have these numbers and
-/// above, so that they are told from a builder's.
+/// The first id of loops of the definition that is differentiated, so that they
+/// differ from a builder's.
 constexpr unsigned firstForeignLoop = 1 << 24;
 
-/// What one read contributes to the tensor that it reads, wherever the indices
+/// The contribution of one read to the tensor that it reads, where the indices
 /// are in range: `value`, for each point of the loops, at `indices`.
 struct Contribution {
-  /// The loops of the element that is computed, then those of reductions.
+  /// The loops of the computed element, then those of reductions.
   llvm::SmallVector<Loop> loops;
   unsigned numOuter = 0;
   llvm::SmallVector<Expr> indices;
   Expr value;
-  /// Whether `value` is 0 wherever an outer loop leaves its extent and what is
-  /// read out of range counts as 0.
+  /// Whether `value` is 0 outside the outer loops' extents, if reads out of
+  /// range give 0.
   bool vanishesOutside = false;
 };
 
@@ -38,12 +38,12 @@ Expr gather(DefinitionBuilder &builder, const Contribution &contribution,
             llvm::ArrayRef<Expr> target,
             const llvm::DenseMap<unsigned, IntExpr> &extents);
 
-/// `expr` with foreign loops as `values` say; reductions get loops of
+/// `expr` with foreign loops replaced by `values`; reductions get new loops of
 /// `builder`.
 Expr withLoops(DefinitionBuilder &builder, const Expr &expr,
                const llvm::DenseMap<unsigned, Expr> &values);
 
-/// `expr` with 0 for what is read where an index is not evidently in range.
+/// `expr` with reads guarded by 0 unless they are evidently in range.
 Expr guardReads(DefinitionBuilder &builder, const Expr &expr,
                 llvm::DenseMap<unsigned, IntExpr> extents,
                 llvm::function_ref<TensorShape(TensorId)> shapeOf);

@@ -1,4 +1,4 @@
-//===- AdjointTerms.cpp - What cotangents are made of ---------------------===//
+//===- AdjointTerms.cpp - Terms of cotangents -----------------------------===//
 
 #include "dialects/Interfaces/AdjointTerms.h"
 #include "dialects/Interfaces/AdjointIndices.h"
@@ -22,8 +22,8 @@ static bool isOne(const Expr &e) {
          e->number == 1.0;
 }
 
-/// What is chosen or 0, with `f` of what is chosen: where 0 is, f may be of an
-/// infinity.
+/// Applies `f` to the branches of a choice that are not 0. Where the choice is
+/// 0, `f` might see an infinity.
 static Expr withinChoice(const Expr &a, llvm::function_ref<Expr(Expr)> f) {
   if (a->kind != Expr::Kind::Select)
     return f(a);
@@ -34,15 +34,15 @@ static Expr withinChoice(const Expr &a, llvm::function_ref<Expr(Expr)> f) {
                 isZero(no) ? no : withinChoice(no, f));
 }
 
-/// Whether it is made of numbers alone, whatever is chosen among them.
+/// Whether it is a constant or a choice between constants.
 static bool isOfNumbers(const Expr &e) {
   if (e->kind == Expr::Kind::Select)
     return isOfNumbers(e->operands[1]) && isOfNumbers(e->operands[2]);
   return e->kind == Expr::Kind::Constant;
 }
 
-/// A product with `c`, and 0 where that is. A reduction is not computed twice
-/// for it.
+/// A product with `c` that is 0 where `c` is. Without the test if `c` has a
+/// reduction, which would be computed twice.
 static Expr unlessZero(const Expr &c, const Expr &product) {
   bool hasReduction = false;
   walk(c, [&](const ExprNode &node) {

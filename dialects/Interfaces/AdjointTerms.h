@@ -1,6 +1,6 @@
-//===- AdjointTerms.h - What cotangents are made of -------------*- C++ -*-===//
+//===- AdjointTerms.h - Terms of cotangents ---------------------*- C++ -*-===//
 //
-// For Adjoint.cpp, and for gradients that are known by name.
+// For Adjoint.cpp, and for hand-written gradients.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,33 +12,33 @@
 namespace mlc::adjoint {
 
 bool isZero(const Expr &e);
-/// c slope, c slope / divisor, the sum, without factors 1 and
-/// parts 0. Where `c` is a choice between something and 0, so are the first
-/// two. They are 0 where `c` is, whatever the slope is there: infinite, or that
-/// of what nobody reads and has no value (asGuardedProduct).
+/// c * slope, c * slope / divisor and the sum, without factors 1 and terms 0.
+/// If `c` is a choice between a value and 0, so are the first two. They are 0
+/// where `c` is 0, even if the slope is infinite there or undefined because
+/// nobody reads it (asGuardedProduct).
 Expr times(const Expr &c, const Expr &slope);
 Expr quotient(const Expr &c, const Expr &slope, const Expr &divisor);
 Expr plus(const Expr &a, const Expr &b);
-/// The product alone.
+/// The plain product.
 Expr plainTimes(const Expr &c, const Expr &slope);
-/// Whether what is `active` and read in `into`, of the definition, gets a sum
-/// of products of two elements, as in matrix products and convolutions, whose
-/// form kernels know: at a point of `loops` (foreign ones) it is read at an
-/// index without some of them.
+/// Whether the gradient of an `active` tensor that `into` reads becomes a sum
+/// of products of two elements, as in matrix products and convolutions, a form
+/// that kernels know. That is so if its index does not use some of the foreign
+/// `loops`.
 bool isTermOfSum(const Expr &into, const Expr &slope,
                  llvm::ArrayRef<Loop> loops,
                  llvm::function_ref<bool(TensorId)> active);
 
-/// y x^(y - 1), with the arithmetic of constants done.
+/// y x^(y - 1), with constants folded.
 Expr slopeOfPower(const DefinitionBuilder &builder, const Expr &x,
                   const Expr &y);
 
 bool isSame(llvm::ArrayRef<Loop> a, llvm::ArrayRef<Loop> b);
-/// Of index expressions.
+/// For index expressions.
 bool isSame(const Expr &a, const Expr &b);
 
-/// Whether an expression is 0 where reads out of range are, because it is a
-/// product with the cotangent of what is finite.
+/// Whether an expression is 0 where reads out of range are 0, because it is a
+/// product of the cotangent with finite values.
 bool vanishesWith(const Expr &e, TensorId cotangent);
 
 } // namespace mlc::adjoint

@@ -35,8 +35,8 @@ IntExpr pointsOf(ArrayRef<Loop> loops, IntExpr one) {
   return points;
 }
 
-/// Counts a body once per node and scope; reads are recorded with the number
-/// of points that reach them.
+/// Counts a body once per node and scope; records reads with the number of
+/// points that reach them.
 struct Counter {
   IntExpr one;
   IntExpr operations, functions;
@@ -138,7 +138,8 @@ bool readsOwnPlace(const ExprNode &read, ArrayRef<Loop> loops) {
   return true;
 }
 
-/// Only reads at the loops' own place, and no other use of loops.
+/// Whether all reads are at the loops' own position, with no other use of
+/// loops.
 bool isPointwise(const Expr &expr, ArrayRef<Loop> loops) {
   if (expr->kind == Expr::Kind::Read)
     return readsOwnPlace(*expr, loops);
@@ -148,7 +149,7 @@ bool isPointwise(const Expr &expr, ArrayRef<Loop> loops) {
                       [&](const Expr &e) { return isPointwise(e, loops); });
 }
 
-/// An element as it is, or a number where there is none.
+/// A single element, or a number where there is none.
 bool isMove(const Expr &body) {
   if (body->kind != Expr::Kind::Read)
     return false;
@@ -179,7 +180,7 @@ bool isProductSum(const ExprNode &node) {
   if (product->kind != Expr::Kind::Binary || product->binary != BinaryFn::Mul)
     return false;
   const Expr &a = product->operands[0], &b = product->operands[1];
-  // Under a select an element counts only at some points (conv_transpose).
+  // Elements under a select count only at some points (conv_transpose).
   auto isElement = [](const Expr &e) {
     return e->kind == Expr::Kind::Read ||
            (e->kind == Expr::Kind::Select &&
@@ -230,7 +231,7 @@ StringRef name(LoopRole role) {
 bool LoopAccess::hasHalo() const {
   if (!isLinear)
     return false;
-  // Exactly its share: [stride * loop, stride * loop + stride).
+  // Exactly its part: [stride * loop, stride * loop + stride).
   return !low.isKnownNonNegative() || !(stride - 1 - high).isKnownNonNegative();
 }
 
@@ -296,7 +297,7 @@ struct LoopCollector {
     form.terms.push_back({loop, coefficient});
   }
 
-  /// Range of a form without one loop; nothing when a sign is unknown.
+  /// The range of a form without one loop; nothing if a sign is unknown.
   std::optional<std::pair<IntExpr, IntExpr>> restOf(const SymbolicForm &form,
                                                     unsigned without) {
     IntExpr low = form.constant, high = form.constant;

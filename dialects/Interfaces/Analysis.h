@@ -1,8 +1,8 @@
-//===- Analysis.h - What a definition says of cost and loops ----*- C++ -*-===//
+//===- Analysis.h - Costs and loops of definitions --------------*- C++ -*-===//
 //
-// Answers for the cost model, fusion and partitioning, all read off the
-// definition: operations and bytes, what kind of operator it is, and which
-// loops may be split across devices and how far they reach into operands.
+// Answers for the cost model, fusion and partitioning, all derived from the
+// definition: operations and bytes, the kind of operator, which loops may be
+// split across devices, and how far they reach into operands.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,17 +21,17 @@ struct DefinitionCost {
   /// Scalar operations on elements (a multiply-add counts 2); index arithmetic
   /// is free.
   IntExpr operations;
-  /// Those among them that are functions such as exp, sqrt, tanh, pow.
+  /// The subset that are functions such as exp, sqrt, tanh, pow.
   IntExpr functions;
-  /// Bytes of the operands that are read: no more than the operand has, no
-  /// more than the points that read it.
+  /// Bytes of the operands that are read: at most the operand's size, and at
+  /// most one element per point that reads it.
   IntExpr bytesRead;
   /// Bytes of the results.
   IntExpr bytesWritten;
   /// Bytes of stages that are not results.
   IntExpr bytesBetween;
 
-  /// Operations per byte read or written, where symbols have values.
+  /// Operations per byte read or written, if all symbols have values.
   std::optional<double>
   intensity(llvm::function_ref<std::optional<int64_t>(llvm::StringRef)> valueOf)
       const;
@@ -48,7 +48,7 @@ int64_t getElementBytes(mlir::Type elementType);
 //===----------------------------------------------------------------------===//
 
 struct DefinitionKind {
-  /// Result element i depends on element i of each operand alone.
+  /// Result element i depends only on element i of each operand.
   bool isElementwise = false;
   /// Elements are moved, not computed.
   bool isMovement = false;
@@ -68,13 +68,13 @@ DefinitionKind getKind(const Definition &definition);
 // Loops
 //===----------------------------------------------------------------------===//
 
-/// How a loop may be split (FlexFlow's SOAP, where O is between operators).
+/// How a loop may be split (FlexFlow's SOAP; its O is between operators).
 enum class LoopRole {
   Sample,    // dim 0 of the result and of every activation that it indexes
   Attribute, // positions: indexes activations, not parameters
-  Parameter, // indexes parameters alone: splitting it splits the weights
+  Parameter, // indexes parameters only: splitting it splits the weights
   Parallel,  // any other loop of the result
-  Reduction, // partial results have to be combined
+  Reduction, // partial results have to be reduced
 };
 llvm::StringRef name(LoopRole role);
 
@@ -83,10 +83,10 @@ llvm::StringRef name(LoopRole role);
 struct LoopAccess {
   TensorId tensor;
   unsigned dim;
-  bool isLinear; // else the fields below are null
+  bool isLinear; // otherwise the fields below are null
   IntExpr stride, low, high;
-  /// Neighbouring loop points read overlapping elements, or ones before or
-  /// after their share: splitting needs a halo.
+  /// Neighbouring loop points read overlapping elements, or elements before or
+  /// after their part: a split needs a halo.
   bool hasHalo() const;
 };
 
@@ -97,7 +97,7 @@ struct LoopInfo {
   LoopRole role = LoopRole::Parallel;
   llvm::SmallVector<LoopAccess, 2> accesses;
   bool hasHalo = false;
-  /// Every access is linear, so that a part of the loop reads a box.
+  /// Every access is linear, so a part of the loop reads a box.
   bool isSplittable = true;
 };
 

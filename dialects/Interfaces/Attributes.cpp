@@ -31,7 +31,7 @@ std::optional<SmallVector<int64_t>> DimsAttr::asConstants() const {
   return values;
 }
 
-/// As an encoding there is one for each dim, which a static one agrees with.
+/// An encoding has one entry per dim, and agrees with the static dims.
 LogicalResult
 DimsAttr::verifyEncoding(ArrayRef<int64_t> shape, Type,
                          llvm::function_ref<InFlightDiagnostic()> error) const {

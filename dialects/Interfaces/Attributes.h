@@ -36,12 +36,12 @@ struct ExactDouble {
 
 namespace mlc {
 
-/// The dims of a ranked tensor: its encoding where it has one, its static
-/// shape otherwise. A `?` without encoding has no name: returns nothing.
+/// The dims of a ranked tensor: its encoding if it has one, its static shape
+/// otherwise. Returns nothing for a `?` without encoding, which has no name.
 std::optional<llvm::SmallVector<IntExpr>> getDims(mlir::RankedTensorType type);
 
-/// The tensor type with these dims: `?` and an encoding where any of them is
-/// not constant.
+/// The tensor type with these dims: `?` and an encoding if one of them is not
+/// constant.
 mlir::RankedTensorType getTensorType(llvm::ArrayRef<IntExpr> dims,
                                      mlir::Type elementType);
 

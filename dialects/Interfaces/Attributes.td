@@ -52,7 +52,7 @@ def Mlc_DimsAttr
     /// Constant dims.
     static DimsAttr get(::mlir::MLIRContext *context,
                         ::llvm::ArrayRef<int64_t> values);
-    /// All values when every dim is constant.
+    /// All values if every dim is constant.
     ::std::optional<::llvm::SmallVector<int64_t>> asConstants() const;
   }];
 }
@@ -62,7 +62,7 @@ def Mlc_RealAttr : Mlc_Attr<"Real", "real"> {
   let description = [{
     `#mlc.real<1.0e-05>` in models, `#mlc.real<eps>` in rules.
   }];
-  // A symbol when `symbol` is not empty, else the value.
+  // A symbol if `symbol` is not empty, else the value.
   let parameters = (ins StringRefParameter<"name">:$symbol, "::mlc::ExactDouble":$value);
   let hasCustomAssemblyFormat = 1;
   let extraClassDeclaration = [{
@@ -91,20 +91,19 @@ def Mlc_LayoutAttr : Mlc_Attr<"Layout", "layout"> {
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
-    /// Stored as the tensor is.
+    /// The layout that stores the tensor unchanged.
     static LayoutAttr getPlain(::mlir::MLIRContext *context, unsigned rank);
     bool isPlain() const;
-    /// How many dims the tensor has.
+    /// The rank of the tensor.
     unsigned getRank() const;
-    /// How dim `d` is cut or left out; null where it is stored as it is.
+    /// How dim `d` is split or omitted; null if it is stored as it is.
     const ::mlc::DimSplit *getSplit(unsigned d) const;
-    /// Whether some block has lanes that hold no element of the tensor.
+    /// Whether some block has lanes without an element of the tensor.
     bool isFilled() const;
-    /// The stored dims of a tensor with these; nothing where they do not fit.
+    /// The stored dims of a tensor with these dims; nothing if they do not fit.
     ::std::optional<::llvm::SmallVector<::mlc::IntExpr>>
     getStoredDims(::llvm::ArrayRef<::mlc::IntExpr> dims) const;
-    /// The dims of a tensor that is stored in these; nothing where they do not
-    /// fit.
+    /// The dims of a tensor with these stored dims; nothing if they do not fit.
     ::std::optional<::llvm::SmallVector<::mlc::IntExpr>>
     getDims(::llvm::ArrayRef<::mlc::IntExpr> stored) const;
   }];

@@ -1,4 +1,4 @@
-//===- CompileTime.cpp - What is known when a model is compiled -----------===//
+//===- CompileTime.cpp - Values known at compile time ---------------------===//
 
 #include "dialects/Interfaces/CompileTime.h"
 #include "dialects/Interfaces/Attributes.h"
@@ -39,7 +39,7 @@ static bool hasNoNumber(const EvalTensor &tensor) {
   if (tensor.getElementType().isF32()) { // weights, of which there are many
     const auto *elements = static_cast<const float *>(tensor.getData());
     bool found = false;
-    for (int64_t i = 0; i < count; ++i) // without a branch: many at once
+    for (int64_t i = 0; i < count; ++i) // without a branch, to vectorize
       found |= !(elements[i] - elements[i] == 0.0f);
     return found;
   }

@@ -1,6 +1,6 @@
-//===- Definition.h - What an operator means, in index notation -*- C++ -*-===//
+//===- Definition.h - Operators in index notation ---------------*- C++ -*-===//
 //
-// A Definition states an operator once, the way one writes it on paper:
+// A Definition states an operator once, as one writes it on paper:
 //
 //   Y[n,o,h,w] = sum_{c,u,v} X<0>[n, c, h*s + u - p, w*s + v - p] * W[o,c,u,v]
 //
@@ -104,8 +104,8 @@ struct ExprNode {
   }
 };
 
-/// One box of a stage: at `offset`, one loop per dim, and the element there in
-/// terms of the loops (which count from 0 at the offset).
+/// One box of a stage at `offset`: one loop per dim, and the element in terms
+/// of the loops (which count from 0 at the offset).
 struct Piece {
   llvm::SmallVector<IntExpr> offset;
   llvm::SmallVector<Loop> loops;
@@ -118,11 +118,11 @@ struct Stage {
   llvm::SmallVector<IntExpr> dims;
   /// Usually one piece at offset 0. Several are disjoint and cover the stage.
   llvm::SmallVector<Piece, 1> pieces;
-  /// Set when the stage is its source read in row-major order with other dims
-  /// (reshape): storage can be shared. The body says the same.
+  /// Set if the stage is its source read in row-major order with other dims
+  /// (reshape), so that storage can be shared. The body says the same.
   std::optional<TensorId> reinterprets;
-  /// Set where definitions of several operators stand in one: the stage is a
-  /// result of one of them, and rounded as such (DefinitionForms.h).
+  /// Set if the definition combines several operators and the stage is a result
+  /// of one of them, rounded as such (DefinitionForms.h).
   bool endsOperator = false;
 };
 
@@ -158,7 +158,7 @@ struct Definition {
 //===----------------------------------------------------------------------===//
 
 /// Builds a Definition. Misuse (ranks, types) is a programming error and
-/// asserts; what a model can get wrong is stated with `require`.
+/// asserts; `require` states conditions that a model can violate.
 class DefinitionBuilder {
 public:
   using Body = std::function<Expr(llvm::ArrayRef<Expr>)>;
@@ -175,7 +175,7 @@ public:
 
   /// Element of operand `i` at `indices`, which must be in range.
   Expr read(unsigned i, llvm::ArrayRef<Expr> indices) const;
-  /// Element of operand `i`, or `otherwise` where an index is out of range.
+  /// Element of operand `i`, or `otherwise` if an index is out of range.
   Expr readOr(unsigned i, llvm::ArrayRef<Expr> indices, Expr otherwise) const;
   /// Element of an earlier stage.
   Expr readStage(unsigned stage, llvm::ArrayRef<Expr> indices) const;
@@ -186,7 +186,7 @@ public:
   Expr index(int64_t value) const;
   Expr constant(mlir::Type type, double value) const;
   Expr constantInt(mlir::Type type, int64_t value) const;
-  /// The number of a RealAttr, a Param when it is symbolic.
+  /// The number of a RealAttr, a Param if it is symbolic.
   Expr real(mlir::Type type, RealAttr value) const;
 
   /// `kind` over fresh loops with these extents of body(loops).
@@ -246,7 +246,7 @@ Expr floorDiv(Expr a, IntExpr b);
 Expr mod(Expr a, IntExpr b);
 
 //===----------------------------------------------------------------------===//
-// Questions
+// Queries
 //===----------------------------------------------------------------------===//
 
 /// Calls `callback` for every node of `expr`, parents first.

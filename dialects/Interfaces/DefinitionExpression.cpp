@@ -15,8 +15,8 @@ using llvm::StringRef;
 namespace mlc {
 
 static constexpr unsigned maxDepth = 64;
-/// Products of sums of more terms than this are refused, because symbolic
-/// integers are kept expanded.
+/// Limits the terms of a product of sums, because symbolic integers are kept
+/// expanded.
 static constexpr size_t maxTerms = 256;
 
 DefinitionParser::Value DefinitionParser::expr() {
@@ -154,7 +154,7 @@ DefinitionParser::Value DefinitionParser::literal() {
   result.isLiteral = true;
   StringRef digits =
       rest.take_while([](char c) { return llvm::isAlnum(c) || c == '.'; });
-  // An exponent's sign.
+  // The sign of an exponent.
   size_t size = digits.size();
   if ((digits.ends_with("e") || digits.ends_with("E")) && size < rest.size() &&
       (rest[size] == '-' || rest[size] == '+')) {

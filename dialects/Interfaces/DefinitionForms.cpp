@@ -1,4 +1,4 @@
-//===- DefinitionForms.cpp - Definitions for those who compute ------------===//
+//===- DefinitionForms.cpp - Definitions with explicit rounding -----------===//
 
 #include "dialects/Interfaces/DefinitionForms.h"
 #include "dialects/Interfaces/ExprMap.h"
@@ -39,8 +39,8 @@ private:
     return isSmall(type) ? Float32Type::get(type.getContext()) : type;
   }
 
-  /// Whether the stage does more with small floats than move them; so it does
-  /// where it reads a stage that is not small any more.
+  /// Whether the stage does more with small floats than move them, or reads a
+  /// stage that is not small any more.
   bool computes(const Stage &stage) {
     ExprSet seen;
     return llvm::any_of(stage.pieces, [&](const Piece &piece) {
@@ -69,9 +69,9 @@ private:
     });
   }
 
-  /// A body whose value is stored as `type`: rounded once.
+  /// A body that is stored as `type`: rounded once.
   Expr root(const Expr &body, Type type) {
-    // A conversion rounds from what it is given.
+    // A conversion rounds its operand directly.
     if (body->kind == Expr::Kind::Cast && body->type == type)
       return cast(widen(body->operands[0]), type);
     return cast(widen(body), type);
@@ -97,8 +97,7 @@ private:
     return make(std::move(node));
   }
 
-  /// The value outside of the tensor has the tensor's type, as it is padded
-  /// with it.
+  /// The out-of-range value has the tensor's type, because it pads the tensor.
   Expr read(ExprNode node) {
     Type stored = definition.shapeOf(node.tensor).elementType;
     for (auto [i, operand] : llvm::enumerate(node.operands)) {

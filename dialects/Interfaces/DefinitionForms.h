@@ -1,10 +1,10 @@
-//===- DefinitionForms.h - Definitions for those who compute ----*- C++ -*-===//
+//===- DefinitionForms.h - Definitions with explicit rounding ---*- C++ -*-===//
 //
-// What operators do with float16 and bfloat16: every operator computes in
-// float32, sums included, and rounds its results, once. A Definition says in
-// one type what is computed; who computes (lowering, the evaluator on machine
-// floats) asks for the definition with this made explicit by casts. Who reasons
-// about real numbers reads the definition as it stands.
+// The semantics of float16 and bfloat16: every operator computes in float32,
+// sums included, and rounds its results once. A Definition has a single type.
+// Code that computes (lowering, the evaluator on machine floats) asks for the
+// definition with explicit casts. Code that reasons about real numbers uses the
+// definition as it is.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,13 +15,12 @@
 
 namespace mlc {
 
-/// `definition` with float32 in place of smaller floats in all arithmetic and
-/// in the stages between operands and results. Results of operators of which
-/// the definition is composed stay small, and so do stages that move elements
-/// alone.
+/// `definition` with float32 instead of smaller floats in all arithmetic and in
+/// the stages between operands and results. If it combines several operators,
+/// their results stay small, and so do stages that only move elements.
 Definition widenSmallFloats(Definition definition);
 
-/// What joins the operands of an integer expression that is no leaf.
+/// The function that joins the operands of an integer expression, not a leaf.
 BinaryFn functionOf(IntExpr::Kind kind);
 
 } // namespace mlc

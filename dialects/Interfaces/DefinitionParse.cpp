@@ -11,7 +11,7 @@ using llvm::StringRef;
 
 namespace mlc {
 
-/// A longer text is refused.
+/// Longer texts are rejected.
 static constexpr size_t maxTextBytes = 1 << 16;
 
 llvm::Error DefinitionParser::run() {

@@ -2,7 +2,7 @@
 //
 // Private to DefinitionParse.cpp (header, stages, loops) and
 // DefinitionExpression.cpp. One pass: the text goes straight into the builder.
-// After the first error everything returns some value of the right type.
+// After the first error every function returns some value of the right type.
 //
 //===----------------------------------------------------------------------===//
 
@@ -60,7 +60,7 @@ private:
 
   //===--- Stages and loops ----------------------------------------------===//
 
-  /// Integers without loops, as in extents.
+  /// Parses an integer without loops, as in extents.
   IntExpr integerExpr();
   IntExpr extent();
 
@@ -78,12 +78,12 @@ private:
 
   //===--- Types ---------------------------------------------------------===//
 
-  /// Some expression of the type, to go on with after an error.
+  /// Some expression of the type, to continue with after an error.
   Expr dummy(mlir::Type type) { return builder.constantInt(type, 0); }
 
   Expr coerce(const Value &value, mlir::Type type);
-  /// The type that two operands share; literals take the other's, and of two
-  /// with a fraction the result's.
+  /// The type that two operands share: a literal takes the other's type; two
+  /// literals, one with a fraction, take the result's.
   mlir::Type commonType(const Value &a, const Value &b, mlir::Type ifLiterals);
   mlir::Type typeOf(const Value &a) {
     return a.isLiteral ? arguments.elementType : a.expr->type;
@@ -98,11 +98,11 @@ private:
 
   Value product();
 
-  /// A node on top of two: the height is checked, because everything that
-  /// walks an expression recurses.
+  /// A node on top of two. Checks the height, because everything that walks an
+  /// expression recurses.
   Value arithmetic(BinaryFn fn, const Value &a, const Value &b);
   static size_t numTerms(const Expr &e);
-  /// Fails on a symbolic integer that others cannot afford to walk.
+  /// Fails on a symbolic integer that is too large to walk.
   Value limited(Expr expr);
 
   Value factor();
@@ -131,7 +131,8 @@ private:
 
   Value binaryCall(BinaryFn fn, const Value &a, const Value &b);
 
-  /// Everything that walks an expression recurses; chains are as deep as long.
+  /// Everything that walks an expression recurses, and a chain is as deep as it
+  /// is long.
   static constexpr unsigned maxNodes = 2000;
 
   llvm::StringRef text, rest;

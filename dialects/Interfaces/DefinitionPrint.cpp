@@ -15,8 +15,7 @@ namespace mlc {
 
 namespace {
 
-/// How tightly an expression holds together; parentheses go around what is
-/// looser than its place.
+/// How tightly an expression binds; a looser one gets parentheses.
 enum class Level { Compare, Sum, Product, Factor };
 
 struct Printer {

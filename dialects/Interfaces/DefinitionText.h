@@ -1,6 +1,6 @@
 //===- DefinitionText.h - Definitions as text, and back ---------*- C++ -*-===//
 //
-// The syntax in which a definition stands inline in an `mlc.compute`:
+// The inline syntax of a definition in an `mlc.compute`:
 //
 //   (w, s, v; m; eps) Y[o, c] = w[o, c] * s[o] / sqrt(v[o] + eps)
 //   (w; e, k) Y[o, u] = w<0>[o, u - e] / f32(k)
@@ -17,8 +17,8 @@
 //   product    := factor (('*' | '/') factor)*
 //   factor     := '-' factor | '(' expr ')' | number | loop, integer or real
 //               | name ('<' factor '>')? '[' exprs ']'
-//                 an element of an operand or an earlier stage, and what stands
-//                 for it where an index is out of range
+//                 an element of an operand or an earlier stage, and its value
+//                 where an index is out of range
 //               | function '(' exprs ')'
 //                 one of ScalarFunctions.def by its name (abs, exp, ...);
 //                 floordiv mod min max pow and or xor;
@@ -27,11 +27,10 @@
 //                 sum prod max min any all, over `i < extent`, ...
 //
 // Index expressions are integers and never mix with elements without a cast;
-// `floordiv` and `mod` take a divisor without loops, stated to be positive. A
-// literal takes the type that it meets (of two literals, one with a fraction
-// makes both elements). A read without `<..>` must be in range
-// for evident reasons (isEvidentlyInRange), so that no text reads memory that
-// is not there.
+// `floordiv` and `mod` take a divisor without loops, required to be positive. A
+// literal takes the other operand's type (two literals, one with a fraction,
+// are elements). A read without `<..>` must be evidently in range
+// (isEvidentlyInRange), so that no text reads out of bounds.
 //
 //===----------------------------------------------------------------------===//
 
@@ -44,7 +43,8 @@
 
 namespace mlc {
 
-/// What a text's names stand for, in the order of its header, and its result.
+/// The integers and reals that the header names, in its order, and the type of
+/// the result.
 struct DefinitionArguments {
   llvm::ArrayRef<IntExpr> integers;
   llvm::ArrayRef<RealAttr> reals;
@@ -53,15 +53,15 @@ struct DefinitionArguments {
 };
 
 /// Parses `text` into `builder`, whose inputs are the header's tensors. The
-/// text may come from anybody: errors say where and what; nothing recurses or
-/// grows without a limit.
+/// text is untrusted: errors have a position and a reason, and recursion and
+/// growth are limited.
 llvm::Error parseDefinition(llvm::StringRef text,
                             const DefinitionArguments &arguments,
                             DefinitionBuilder &builder);
 
-/// The inverse, for definitions of one result, whose stages have one piece
-/// each: a text that parses to the same stages. Integers are the symbols of
-/// the definition and reals its parameters, each in order of appearance.
+/// The inverse, for definitions with one result whose stages have one piece
+/// each: a text that parses to the same stages. Integers are the symbols of the
+/// definition and reals its parameters, each in order of appearance.
 struct DefinitionText {
   std::string text;
   std::vector<std::string> integers, reals;
@@ -70,7 +70,7 @@ DefinitionText printDefinition(const Definition &definition,
                                llvm::ArrayRef<std::string> tensorNames);
 
 /// Whether 0 <= index < dim follows from the loops' extents by interval
-/// arithmetic, whatever the symbols are.
+/// arithmetic, for all values of symbols.
 bool isEvidentlyInRange(const Expr &index, IntExpr dim,
                         const llvm::DenseMap<unsigned, IntExpr> &extents);
 

@@ -17,8 +17,8 @@ class Mlc_Words<string name, string summary, list<I32EnumCase> cases>
   let cppNamespace = "::mlc";
 }
 
-/// A word of `words`. Other strings are refused before an op is asked anything
-/// (OpInterfaces.cpp), and by its verifier.
+/// A word of `words`. Other strings are rejected before any of the op's methods
+/// run (OpInterfaces.cpp), and by its verifier.
 class Mlc_WordAttr<Mlc_Words words>
     : Attr<And<[StrAttr.predicate,
                 CPred<words.cppNamespace # "::" # words.stringToSymbolFnName #
@@ -38,7 +38,7 @@ def Mlc_ComparePredicate : Mlc_Words<"ComparePredicate",
   I32EnumCase<"LT", 2, "lt">, I32EnumCase<"LE", 3, "le">,
   I32EnumCase<"GT", 4, "gt">, I32EnumCase<"GE", 5, "ge">]>;
 
-/// Of every element of a tensor.
+/// A predicate of every element of a tensor.
 def Mlc_ElementPredicate : Mlc_Words<"ElementPredicate",
     "positive, nonnegative, nonzero, finite, allequal or constant", [
   I32EnumCase<"Positive", 0, "positive">,

@@ -52,7 +52,7 @@ private:
   llvm::StringMap<int64_t> symbols;
   std::vector<EvalTensor> stages;
   CompileContext context;
-  // Of the context's sources.
+  // For the context's sources.
   std::vector<const void *> memory;
   std::vector<Marks> marks;
   Runner runner;
@@ -74,7 +74,7 @@ Error Run::bindInputs() {
     if (Error error = bindSymbols(shape.dims, input.getDims(), symbols))
       return error;
   }
-  // Dims that were not decided yet when symbols were bound one by one.
+  // Check dims that were open when symbols were bound one by one.
   for (auto [i, shape] : llvm::enumerate(definition.inputs))
     for (auto [dim, size] : llvm::zip(shape.dims, inputs[i].getDims()))
       if (std::optional<int64_t> value = evaluate(dim, symbols);
@@ -118,8 +118,8 @@ Error Run::undefined(const Stage &stage, const EvalTensor &tensor,
   return evalError(EvalFailure::Undefined, text);
 }
 
-/// Whether it has quotients or remainders of integers, not of indices or truth
-/// values. There are none by 0, whether somebody reads them or not.
+/// Whether it divides integers, other than indices or truth values. Division by
+/// 0 is an error there, even in values that are not read.
 bool dividesIntegers(const Stage &stage) {
   bool found = false;
   for (const Piece &piece : stage.pieces)
@@ -134,8 +134,8 @@ bool dividesIntegers(const Stage &stage) {
   return found;
 }
 
-/// Those that results read, and those whose integer quotients must be defined
-/// in any case, with what they read.
+/// Stages that results read, and stages whose integer quotients must be defined
+/// in any case, with the stages that these read.
 std::vector<bool> Run::liveStages() const {
   std::vector<bool> isLive(definition.stages.size());
   for (unsigned result : definition.results)

@@ -1,8 +1,8 @@
 //===- Evaluator.h - Values of definitions on concrete tensors --*- C++ -*-===//
 //
-// The reference evaluator: what an operator computes, from its Definition
-// alone. It is the oracle of tests, replays counterexamples, fingerprints
-// graphs in exact arithmetic and folds constants.
+// The reference evaluator: computes an operator from its Definition alone. It
+// is the oracle of tests, replays counterexamples, fingerprints graphs in exact
+// arithmetic and folds constants.
 //
 // A body is compiled to straight-line code over chunks of points
 // (EvaluatorProgram.h), so that millions of elements take milliseconds.
@@ -25,38 +25,39 @@ namespace mlc {
 
 struct EvalOptions {
   EvalDomain domain = EvalDomain::Native;
-  /// Values of symbols in dims and attributes. Symbols that stand alone as a
-  /// dim of an input are bound by that input's size.
+  /// Values of symbols in dims and attributes. The size of an input binds the
+  /// symbols that are dims of it by themselves.
   llvm::StringMap<int64_t> symbols;
   /// Values of symbolic RealAttrs.
   llvm::StringMap<double> parameters;
-  /// Bytes of all stages of one operator, and scalar steps of one operator.
+  /// Limits for one operator: bytes of all stages, and scalar steps.
   int64_t maxBytes = int64_t(8) << 30;
   int64_t maxSteps = int64_t(1) << 42;
 };
 
-/// Whether a domain can evaluate a definition, by the functions it uses.
+/// Whether a domain can evaluate a definition, judged by its functions.
 struct DomainAnswer {
   bool applies = true;
-  /// Every function has its own meaning there (none hashed or uninterpreted).
+  /// No function is hashed or uninterpreted there.
   bool isExact = true;
-  /// Why not, when either is false.
+  /// The reason if either is false.
   std::string reason;
 };
 DomainAnswer domainApplies(const Definition &definition, EvalDomain domain);
 
 /// The results of `definition` on `inputs`, which are in `options.domain`.
-/// Errors are EvalErrors; an undefined element of a result (by an integer
-/// division by zero, a read out of range; in the other domains than Native and
-/// Float64 also by any division by zero, square root of a negative, ...) is
-/// one, naming stage and place. What is masked or dead need not be defined, but
-/// that integers are not divided by zero (verifier/kernel/Defined.h).
+/// Errors are EvalErrors. An undefined element of a result is an error that
+/// names stage and place: an integer division by zero, a read out of range,
+/// and, except in Native and Float64, any division by zero, square root of a
+/// negative, ... Masked or dead values may be undefined, except that integers
+/// must not be divided by zero (verifier/kernel/Defined.h).
 llvm::Expected<std::vector<EvalTensor>>
 evaluate(const Definition &definition, llvm::ArrayRef<EvalTensor> inputs,
          const EvalOptions &options = {});
 
-/// The results of one operator: by its definition, by its value when it is a
-/// constant, or by the kernel registered for its library name when opaque.
+/// The results of one operator: from its definition, from its value if it is a
+/// constant, or from the kernel registered for its library name if it is
+/// opaque.
 llvm::Expected<std::vector<EvalTensor>>
 evaluateOp(mlir::Operation *op, llvm::ArrayRef<EvalTensor> inputs,
            const EvalOptions &options = {});
@@ -65,16 +66,16 @@ evaluateOp(mlir::Operation *op, llvm::ArrayRef<EvalTensor> inputs,
 using EvalObserver = llvm::function_ref<void(
     mlir::Operation *, llvm::ArrayRef<EvalTensor> results)>;
 
-/// The results of a function (an operation with one block of operators that
-/// evaluateOp understands, ended by a return). Constants are converted to the
+/// The results of a function: an operation with one block of operators that
+/// evaluateOp understands, ended by a return. Constants are converted to the
 /// domain. Values are freed after their last use.
 llvm::Expected<std::vector<EvalTensor>>
 evaluateFunction(mlir::Operation *function, llvm::ArrayRef<EvalTensor> inputs,
                  const EvalOptions &options = {},
                  EvalObserver observer = nullptr);
 
-/// Binds symbols that stand alone in `dims` to `sizes`, and checks the other
-/// dims as far as they can be evaluated. Fails when a size does not fit.
+/// Binds symbols that are dims by themselves to `sizes`, and checks the other
+/// dims as far as they can be evaluated. Fails if a size does not fit.
 llvm::Error bindSymbols(llvm::ArrayRef<IntExpr> dims,
                         llvm::ArrayRef<int64_t> sizes,
                         llvm::StringMap<int64_t> &symbols);
@@ -84,11 +85,11 @@ llvm::Expected<llvm::SmallVector<int64_t>>
 evaluateDims(llvm::ArrayRef<IntExpr> dims,
              const llvm::StringMap<int64_t> &symbols);
 
-/// What an opaque operator computes, registered by its library kernel's name.
+/// An evaluator of an opaque operator, registered by its library kernel's name.
 using OpaqueEvaluator = llvm::Expected<std::vector<EvalTensor>> (*)(
     mlir::Operation *op, llvm::ArrayRef<EvalTensor> inputs,
     const EvalOptions &options);
-/// Null when there is none.
+/// Null if there is none.
 OpaqueEvaluator lookupOpaqueEvaluator(llvm::StringRef libraryKernel);
 
 } // namespace mlc

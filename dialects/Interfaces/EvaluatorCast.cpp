@@ -8,7 +8,7 @@ namespace mlc::evaluator {
 
 namespace {
 
-/// Truncation; what int64 cannot hold becomes its nearest end, NaN zero.
+/// Truncates; saturates at the ends of int64, NaN becomes 0.
 int64_t truncated(double x) {
   if (x != x)
     return 0;
@@ -29,7 +29,7 @@ auto roundingOf(const Instruction &i) {
                                 : roundSingle;
 }
 
-/// Integers are rounded too, and may leave the type.
+/// Integers are rounded, too, and may leave the type.
 template <typename T>
 Undefined numberFromInt(const Instruction &i, __int128 value, T &out) {
   Undefined u = fromInt(value, out);
@@ -53,8 +53,7 @@ void castFromInt(const Instruction &i, const int64_t *a, T *out, int64_t n,
   fitLanes(i.fit, out, n);
 }
 
-/// Truncates to the type of the instruction; what it cannot hold becomes its
-/// nearest end, NaN zero.
+/// Truncates to the instruction's type; saturates at its ends, NaN becomes 0.
 int64_t toInteger(Fit fit, double x) {
   if (fit == Fit::Bool)
     return x != 0;

@@ -31,7 +31,7 @@ public:
   IndexForms indices; // with the extent of every loop in scope
   llvm::DenseMap<unsigned, unsigned> depths; // of loops of reductions
   int64_t lanePoints = 1;
-  /// Null where every float has its own type, or is a number without one.
+  /// Null if every float keeps its own type, or is a number without one.
   const Positions *positions = nullptr;
 
   Expected<unsigned> compile(const Expr &expr);
@@ -77,7 +77,7 @@ unsigned BodyCompiler::formNumber(const Form &form) {
 }
 
 //===----------------------------------------------------------------------===//
-// Where an expression is computed
+// The block of an expression
 //===----------------------------------------------------------------------===//
 
 const llvm::BitVector &BodyCompiler::freeLoops(const Expr &expr) {
@@ -100,8 +100,8 @@ const llvm::BitVector &BodyCompiler::freeLoops(const Expr &expr) {
   return free[expr] = loops;
 }
 
-/// The outermost block in which all loops of `expr` have values: what does not
-/// depend on a reduction is computed before it.
+/// The outermost block in which all loops of `expr` have values: values that do
+/// not depend on a reduction are computed before it.
 unsigned BodyCompiler::depthOf(const Expr &expr) {
   unsigned depth = 0;
   for (unsigned loop : freeLoops(expr).set_bits())
@@ -164,7 +164,7 @@ void BodyCompiler::describeCast(const ExprNode &node,
     return type.isF64() ? 0u : type.isF32() ? 1u : type.isBF16() ? 2u : 3u;
   };
   instruction.extra = rank(from) * 4 + rank(node.type);
-  // Outside of Native the rounding is the cast's alone.
+  // Outside of Native only the cast itself rounds.
   instruction.fit = node.type.isF16()                      ? Fit::Half
                     : node.type.isBF16()                   ? Fit::BFloat
                     : context.domain == EvalDomain::Native ? Fit::None
@@ -274,7 +274,7 @@ Expected<unsigned> BodyCompiler::compileRead(const ExprNode &node,
     auto [low, high] = indices.boundsOf(*form);
     if (low < 0 || high >= size) {
       load.checks.push_back({formNumber(*form), size});
-      // Far out of range, the offset itself must not overflow.
+      // Keeps the offset from overflowing far out of range.
       int64_t factor = std::max<int64_t>(stride, 1);
       if (std::max(-low, high) * factor > formLimit)
         return evalError(EvalFailure::Limit, "index too large to evaluate");
@@ -329,7 +329,7 @@ Expected<unsigned> BodyCompiler::compileReduce(const ExprNode &node,
       return result.takeError();
     reduction.own->main.result = *result;
   } else {
-    // Blocks of deeper levels are found by depth while this body is compiled.
+    // Blocks of deeper levels are looked up by depth during compilation.
     unsigned level = blocks.size();
     for (const Loop &loop : node.loops)
       depths[loop.id] = level;
@@ -385,8 +385,8 @@ bool dependsOn(const Program &program, ArrayRef<RealLoop> loops,
   });
 }
 
-/// Merges neighbouring lane loops that every form walks as one. Programs of
-/// nested reductions name single loops, which forbids it.
+/// Merges neighbouring lane loops that every form walks as one. Not for
+/// programs of nested reductions, which refer to single loops.
 void collapseLanes(Program &program) {
   if (llvm::any_of(program.reductions,
                    [](const Reduction &r) { return r.own != nullptr; }))

@@ -11,7 +11,7 @@ namespace {
 
 bool isFloat(Type type) { return isa<FloatType>(type); }
 
-/// Collects what a domain lacks.
+/// Collects the functions and types that a domain lacks.
 struct Scan {
   EvalDomain domain;
   DomainAnswer answer;

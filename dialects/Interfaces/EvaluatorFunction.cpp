@@ -65,7 +65,7 @@ Error withPlace(Operation *op, Error error) {
   return evalError(failure, "at " + place + ": " + text);
 }
 
-/// Binds the symbols of all arguments, again while more become known.
+/// Binds the symbols of all arguments, repeatedly as long as more become known.
 Error bindArguments(Block &block, ArrayRef<EvalTensor> inputs,
                     llvm::StringMap<int64_t> &symbols) {
   if (block.getNumArguments() != inputs.size())
@@ -100,7 +100,7 @@ Expected<std::vector<EvalTensor>> evaluateFunction(Operation *function,
   if (Error error = bindArguments(block, inputs, bound.symbols))
     return error;
   llvm::DenseMap<Value, EvalTensor> values;
-  llvm::DenseMap<Value, unsigned> pending; // uses still to come
+  llvm::DenseMap<Value, unsigned> pending; // remaining uses
   auto define = [&](Value value, const EvalTensor &tensor) {
     pending[value] = std::distance(value.use_begin(), value.use_end());
     if (pending[value])

@@ -71,7 +71,7 @@ std::optional<Form> IndexForms::asForm(const Expr &expr) const {
   switch (expr->kind) {
   case Expr::Kind::Loop: {
     Form form;
-    // A loop of one point is 0, whatever factor stands before it.
+    // A loop of one point is 0, whatever its coefficient.
     if (extents.lookup(expr->loop) > 1)
       form.add(expr->loop, 1);
     return form;
@@ -79,7 +79,7 @@ std::optional<Form> IndexForms::asForm(const Expr &expr) const {
   case Expr::Kind::Int: {
     Expected<int64_t> value = evaluate(expr->integer);
     if (!value) {
-      llvm::consumeError(value.takeError()); // reported where it is compiled
+      llvm::consumeError(value.takeError()); // reported by the compilation
       return std::nullopt;
     }
     Form form;
@@ -151,7 +151,7 @@ std::optional<Form> IndexForms::binaryForm(const ExprNode &node) const {
   }
 }
 
-/// Quotient or rest when the rest's bounds show that no carry happens.
+/// Quotient or remainder if the remainder's bounds exclude a carry.
 std::optional<Form> IndexForms::dividedForm(BinaryFn fn, const Form &form,
                                             const Form &by) const {
   if (!by.terms.empty() || by.constant <= 0)

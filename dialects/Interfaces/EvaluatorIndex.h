@@ -20,8 +20,8 @@ public:
   llvm::DenseMap<unsigned, int64_t> extents; // by loop id
 
   llvm::Expected<int64_t> evaluate(IntExpr expr) const;
-  /// The form of an index; quotients, rests, minima and maxima where bounds
-  /// decide them. Nothing otherwise.
+  /// The linear form of an index. Quotients, remainders, minima and maxima have
+  /// one if bounds decide them. Nothing otherwise.
   std::optional<Form> asForm(const Expr &expr) const;
   /// Least and largest value over the loops.
   using Bounds = std::pair<__int128, __int128>;

@@ -33,8 +33,8 @@ namespace {
 // Machine floats
 //===----------------------------------------------------------------------===//
 
-/// The machine's own operations; the others by the C library in double, rounded
-/// once for floats.
+/// The machine's own operations; other functions by the C library in double,
+/// rounded once for floats.
 template <typename T>
   requires isMachineFloat<T>
 void unaryLanes(UnaryFn fn, const T *a, T *out, int64_t n, Poison &p) {
@@ -155,7 +155,7 @@ void binaryLanes(BinaryFn fn, const T *a, const T *b, T *out, int64_t n,
   }
 }
 
-// These say themselves where they have no value.
+// These mark undefined values themselves.
 
 void unaryLanes(UnaryFn fn, const Guided *a, Guided *out, int64_t n, Poison &) {
   mlc::applyUnary(fn, a, out, n);
@@ -212,7 +212,7 @@ int64_t divideInts(BinaryFn fn, bool isUnsigned, int64_t x, int64_t y) {
   return fn == BinaryFn::FloorDiv && below ? quotient - 1 : quotient;
 }
 
-/// Index arithmetic by one positive divisor: a multiplication does for
+/// Index arithmetic by one positive divisor; a multiplication is enough for
 /// numbers below 2^31.
 void divideByConstant(BinaryFn fn, int64_t divisor, const int64_t *a,
                       int64_t *out, int64_t n) {
@@ -357,8 +357,8 @@ void applyCompare(const Instruction &i, const void *a, const void *b,
   }
   withFloatType(i.from, [&](auto value) {
     using T = decltype(value);
-    // A number is itself, however little is known of it; only a float or a
-    // fingerprint may be none.
+    // A number equals itself even if its value is uncertain; only a float or a
+    // fingerprint may be undefined.
     if (!isMachineFloat<T> && !std::is_same_v<T, Guided> && a == b) {
       std::fill_n(out, lanes, mlc::compareNumbers(0, predicate, 0));
       return;

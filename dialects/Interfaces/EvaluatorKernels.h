@@ -1,6 +1,6 @@
 //===- EvaluatorKernels.h - One instruction over many lanes -----*- C++ -*-===//
 //
-// Private to the evaluator. Arrays of lanes in, arrays of lanes out; lanes
+// Private to the evaluator. Kernels read and write arrays of lanes; lanes
 // without a value are marked in `poison` (one byte per lane).
 //
 //===----------------------------------------------------------------------===//
@@ -13,8 +13,8 @@
 namespace mlc::evaluator {
 
 /// Marks lanes; `bytes` is cleared when the first lane is marked. The first
-/// reason stays, but one that is sure replaces one that is not, and that of
-/// integers replaces all.
+/// reason stays, except that a sure reason replaces one that is not, and an
+/// integer division by zero replaces any.
 struct Poison {
   uint8_t *bytes;
   int64_t lanes;
@@ -41,7 +41,7 @@ struct Poison {
 };
 
 unsigned bytesOf(Rep rep);
-/// The representation into which a storage is loaded.
+/// The representation into which a storage format is loaded.
 Rep repOf(ElementStorage storage);
 
 void fillConstant(const Instruction &i, void *out, int64_t lanes, Poison &p);
@@ -59,7 +59,7 @@ void blendLanes(Rep rep, const uint8_t *kept, const void *otherwise, void *out,
 void applyCast(const Instruction &i, const void *a, void *out, int64_t lanes,
                Poison &p);
 
-/// Where lanes lie in memory: base + lane * stride, or base + offsets[lane].
+/// The addresses of lanes: base + lane * stride, or base + offsets[lane].
 struct Addressing {
   int64_t base, stride;
   const int64_t *offsets; // null: strided
@@ -77,8 +77,9 @@ void accumulateAll(const Reduction &r, void *accumulator, const void *value,
                    int64_t lanes, Poison &p);
 void fillIdentity(const Reduction &r, void *out, int64_t lanes);
 
-/// The truth value that decides a conjunction, a disjunction or a reduction of
-/// them whatever the others are; nothing for other functions and types.
+/// The truth value that decides a conjunction, a disjunction or a reduction by
+/// them, whatever the other operands are; nothing for other functions and
+/// types.
 std::optional<int64_t> decidingTruth(const Instruction &i);
 std::optional<int64_t> decidingTruth(const Reduction &r);
 

@@ -16,15 +16,15 @@ namespace mlc::evaluator {
 struct LaneValues {
   bool ready = false;
   bool strided = false;
-  int64_t base = 0, stride = 0; // when strided
+  int64_t base = 0, stride = 0; // if strided
   int64_t low = 0, high = 0;    // bounds over the lanes
-  std::vector<int64_t> offsets; // when not strided
+  std::vector<int64_t> offsets; // if not strided
 };
 
-/// Runs one program at a time; memory that one needed serves the next.
+/// Runs one program at a time, and reuses its memory for the next.
 class Machine {
 public:
-  /// Makes ready to run `newProgram`. All must outlive the run.
+  /// Prepares to run `newProgram`. All arguments must outlive the run.
   void load(const Program &newProgram, llvm::ArrayRef<const void *> newMemory,
             llvm::ArrayRef<Marks> newMarks, std::vector<int64_t> &newLoops) {
     program = &newProgram;
@@ -56,11 +56,11 @@ public:
   const void *result() const { return current[program->main.result]; }
   const uint8_t *poison() const { return poisons[program->main.result]; }
 
-  /// How many points from `first` make a good chunk.
+  /// A good chunk size from `first` on.
   int64_t chunkSize(int64_t first, int64_t points) const {
     int64_t row = program->lanes.empty() ? 1 : program->lanes.back().extent;
     int64_t left = points - first;
-    // Long rows are not mixed, so that forms stay strided.
+    // Chunks do not cross long rows, so that forms stay strided.
     if (row >= chunkLanes / 4)
       left = std::min(left, row - first % row);
     return std::min(left, chunkLanes);
@@ -111,8 +111,8 @@ private:
           p.mark(j, static_cast<Undefined>(from[j]));
   }
 
-  /// Adds the marks of the operands of a conjunction or disjunction, but where
-  /// the other operand decides.
+  /// Adds the marks of the operands of a conjunction or disjunction, unless the
+  /// other operand decides it.
   void inheritUndecided(const Instruction &i, int64_t decider, Poison &p) {
     auto valueOf = [&](unsigned reg, int64_t lane) {
       return static_cast<const int64_t *>(current[reg])[lane];
@@ -133,7 +133,7 @@ private:
     inheritFrom(i.a, i.b);
     inheritFrom(i.b, i.a);
   }
-  /// Adds the marks of elements that were loaded; those out of range have none.
+  /// Adds the marks of loaded elements; those out of range have none.
   void inheritLoaded(Poison &p, const Load &load, Addressing at, bool all) {
     if (load.place >= marks.size() || marks[load.place].empty())
       return;
@@ -147,7 +147,7 @@ private:
     }
   }
 
-  /// Registers one after another; rationals need 16 bytes.
+  /// Places registers one after another; rationals need 16-byte alignment.
   void placeRegisters() {
     int64_t most = std::min(program->points, chunkLanes);
     auto sizeOf = [&](Rep rep) {

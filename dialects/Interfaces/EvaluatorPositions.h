@@ -11,9 +11,9 @@
 
 namespace mlc::evaluator {
 
-/// Floats of a body that are made of positions alone and become integers: which
-/// element a position falls on is part of what an operator means (Resize), and
-/// no error of its arithmetic.
+/// Floats of a body that are computed from positions alone, and then become
+/// integers. The element that a position selects is part of an operator's
+/// meaning (Resize), not a rounding error.
 class Positions {
 public:
   explicit Positions(const Expr &body) { visit(body); }

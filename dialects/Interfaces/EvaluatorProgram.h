@@ -57,8 +57,8 @@ struct Form {
   void add(const Form &other, int64_t factor);
 };
 
-/// A form as lanes see it: the terms over lane loops, by lane loop, and the
-/// rest over uniform loops.
+/// A form as lanes see it: the strides over lane loops, and the remaining terms
+/// over uniform loops.
 struct LaneForm {
   Form form;
   llvm::SmallVector<int64_t, 4> laneStrides; // one per lane loop
@@ -77,8 +77,8 @@ enum class Code : uint8_t {
   Reduce,
 };
 
-/// Whether a cast rounds, or may leave the type: one of floats to a type that
-/// has not all of them, and one of integers to a type of 16 bits or fewer.
+/// Whether a cast rounds or may leave the type: from floats to a type that does
+/// not hold all of them, or from integers to a type of at most 16 bits.
 bool narrows(mlir::Type from, mlir::Type to);
 
 struct Instruction {
@@ -153,11 +153,11 @@ struct Source {
   ElementStorage storage;
   llvm::SmallVector<int64_t> dims;
   bool isSplat = false;
-  /// Which of the pointers that a run is given.
+  /// The index of its pointer among those passed to a run.
   unsigned place = 0;
 };
 
-/// Everything that compiling a body needs to know.
+/// The inputs of compiling a body.
 struct CompileContext {
   EvalDomain domain;
   const EvalOptions *options;
@@ -168,13 +168,13 @@ struct CompileContext {
 };
 
 /// Compiles `body` over `loops`, to be stored at `store` (a form over them).
-/// `lanesHint` is how many points will really run.
+/// `lanesHint` is the number of points that will really run.
 llvm::Expected<std::unique_ptr<Program>>
 compileBody(const CompileContext &context, const Expr &body,
             llvm::ArrayRef<RealLoop> loops, const Form &store,
             std::optional<int64_t> lanesHint);
 
-/// Row-major; zero for a splat.
+/// Row-major strides; zero for a splat.
 llvm::SmallVector<int64_t> stridesOf(llvm::ArrayRef<int64_t> dims,
                                      bool isSplat);
 
@@ -183,13 +183,13 @@ struct CompiledStage {
   struct Piece {
     unsigned number; // in the stage
     std::unique_ptr<Program> program;
-    int64_t points; // that run: one of a splat
+    int64_t points; // that run: one for a splat
   };
 
   mlir::Type elementType;
   llvm::SmallVector<int64_t> dims;
   bool isSplat = false;
-  /// The operand or stage whose elements these are, in the same order.
+  /// The operand or stage that has these elements in the same order.
   std::optional<TensorId> reinterprets;
   std::vector<Piece> pieces; // that have points
 
@@ -199,27 +199,28 @@ struct CompiledStage {
 };
 
 /// Compiles a stage whose operands and earlier stages are `context`'s sources.
-/// What is the same everywhere becomes a splat where `maySplat` says so.
+/// A constant stage becomes a splat if `maySplat` is set.
 llvm::Expected<CompiledStage> compileStage(const CompileContext &context,
                                            const Stage &stage, bool maySplat);
 
-/// Why the requirements of a definition do not hold, if so.
+/// Fails if a requirement of the definition does not hold.
 llvm::Error checkRequirements(const Definition &definition,
                               const llvm::StringMap<int64_t> &symbols);
 
-/// Of each element of a tensor, why it has no value; empty where all have one.
+/// For each element of a tensor, why it has no value; empty if all have one.
 using Marks = std::vector<uint8_t>;
 
-/// Runs programs, one after another, in memory that it keeps.
+/// Runs programs, one after another, and keeps its memory.
 class Runner {
 public:
   Runner();
   ~Runner();
 
   /// Runs the program for its first `points` points and stores to `out`, which
-  /// has `size` elements, with the marks of those that are undefined. `memory`
-  /// has the elements of each place, `marks` their marks (there may be fewer).
-  /// Fingerprints of no order are elements without a value, and have no mark.
+  /// has `size` elements, with the marks of undefined ones. `memory` has the
+  /// elements of each place, `marks` their marks (there may be fewer). A
+  /// fingerprint whose order cannot be told is an element without a value, and
+  /// has no mark.
   void run(const Program &program, llvm::ArrayRef<const void *> memory,
            llvm::ArrayRef<Marks> marks, int64_t points, ElementStorage storage,
            int64_t size, void *out, Marks &outMarks);

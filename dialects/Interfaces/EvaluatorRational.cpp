@@ -32,7 +32,7 @@ Magnitude gcd(Magnitude a, Magnitude b) {
   return a;
 }
 
-/// Conservative: products of up to 126 bits are taken.
+/// Conservative: accepts products of up to 126 bits.
 bool multiply(Wide a, Wide b, Wide &out) {
   if (bitsOf(a) + bitsOf(b) > 126)
     return false;
@@ -100,7 +100,7 @@ Wide floorOf(Rational a) {
   return quotient * a.denominator > a.numerator ? quotient - 1 : quotient;
 }
 
-/// -1, 0 or 1; both numbers on a common denominator, infinities included.
+/// -1, 0 or 1; compares on a common denominator, infinities included.
 Undefined order(Rational a, Rational b, int &out) {
   if (isInfinite(a) || isInfinite(b)) {
     Wide left = isInfinite(a) ? a.numerator : 0;
@@ -203,7 +203,7 @@ Undefined applyUnary(UnaryFn fn, Rational a, Rational &out) {
   const ScalarFunction &f = factsOf(fn);
   if (f.exact == ExactMeaning::None)
     return Undefined::NoMeaning;
-  // A quotient of small numbers: the nearest double has its sign.
+  // The nearest double of a quotient of small numbers has its sign.
   if (!f.isDefinedAt(toDouble(a)))
     return f.undefined;
   switch (fn) {

@@ -130,7 +130,7 @@ void fillIdentity(const Reduction &r, void *out, int64_t lanes) {
   if (r.rep == Rep::I64 && isExtreme)
     i.integer = extremeInt(r.fit, r.kind == ReduceKind::Min);
   i.number = r.kind == ReduceKind::Prod;
-  // The modular domain has no order, and reports that when it combines.
+  // The modular domain has no order, and reports that when combining.
   if (isExtreme && r.rep != Rep::Modular)
     i.number = (r.kind == ReduceKind::Min ? 1 : -1) *
                std::numeric_limits<double>::infinity();

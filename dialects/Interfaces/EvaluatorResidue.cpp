@@ -54,7 +54,7 @@ Undefined fromDouble(double value, Residue &out) {
   int exponent;
   double fraction = std::frexp(value, &exponent);
   (void)fromInt(static_cast<int64_t>(std::ldexp(fraction, 53)), out);
-  // 2^61 = 1, so powers of two repeat.
+  // 2^61 = 1, so powers of two are periodic.
   int shift = ((exponent - 53) % 61 + 61) % 61;
   out = times(out, {uint64_t(1) << shift});
   return Undefined::None;

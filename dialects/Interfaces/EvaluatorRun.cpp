@@ -142,7 +142,7 @@ void Machine::runInstruction(const Instruction &i) {
     auto *condition = static_cast<const int64_t *>(in(i.a));
     applySelect(i.rep, condition, in(i.b), in(i.c), out, lanes);
     inherit(p, i.a);
-    // Only the branch that is taken counts.
+    // Only the taken branch counts.
     if (poisons[i.b] || poisons[i.c])
       for (int64_t j = 0; j < lanes; ++j)
         if (const uint8_t *from = poisons[condition[j] ? i.b : i.c])
@@ -159,7 +159,7 @@ void Machine::runLoad(const Instruction &i) {
   unsigned d = i.destination;
   const void *tensor = memory[load.place];
   int64_t uniform = uniformOf(load.offset);
-  // Which lanes are in range, as cheaply as bounds allow.
+  // Finds the lanes in range, as cheaply as bounds allow.
   bool all = true;
   inRange.resize(chunkLanes);
   auto restrict = [&](auto at, int64_t size) {
@@ -291,7 +291,7 @@ void Machine::reduceOnLanes(const Instruction &i, const Reduction &r) {
   setPoison(i.destination, p);
 }
 
-/// Truth values without a value are ones that do not decide.
+/// Replaces undefined truth values by ones that do not decide.
 void Machine::withoutUndefined(int64_t decider, unsigned reg, int64_t n) {
   auto *from = static_cast<const int64_t *>(current[reg]);
   auto *to = reinterpret_cast<int64_t *>(own[reg]);

@@ -113,7 +113,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 double down(double x) { return std::nextafter(x, -infinity); }
 double up(double x) { return std::nextafter(x, infinity); }
 
-/// A rounded result and what is known of its error's sign.
+/// A rounded result with the sign of its error, as far as known.
 Interval around(double value, double error) {
   if (error == 0.0 || std::isinf(value))
     return {value, value};
@@ -125,7 +125,7 @@ Interval around(double value, double error) {
 Interval sumOf(double a, double b) {
   double s = a + b;
   if (!std::isfinite(s)) {
-    // Finite ends that overflow still bound something finite.
+    // Finite ends that overflow still bound finite numbers.
     if (std::isfinite(a) && std::isfinite(b))
       return s > 0 ? Interval{std::numeric_limits<double>::max(), s}
                    : Interval{s, std::numeric_limits<double>::lowest()};
@@ -169,7 +169,7 @@ Interval hull(Interval a, Interval b, Corner corner) {
   return all;
 }
 
-/// Library functions are off by an ulp or two; four are allowed for.
+/// Library functions are off by an ulp or two; allow four.
 Interval widened(double low, double high) {
   for (int i = 0; i < 4; ++i) {
     low = down(low);
@@ -196,7 +196,7 @@ Undefined divide(Interval a, Interval b, Interval &out) {
   return checked(hull(a, b, quotientOf), out);
 }
 
-/// Why f has no value somewhere in an interval.
+/// Why f is undefined somewhere in an interval.
 Undefined whyUndefined(const ScalarFunction &f, Interval a) {
   bool isLowIn = f.where.contains(a.low), isHighIn = f.where.contains(a.high);
   bool isBelow = !isHighIn && a.high <= f.where.low;
@@ -209,13 +209,13 @@ Undefined whyUndefined(const ScalarFunction &f, Interval a) {
                                            : Undefined::Ambiguous;
 }
 
-/// Of an increasing function, from its values at the ends.
+/// The interval of an increasing function, from its values at the ends.
 Undefined increasing(const ScalarFunction &f, Interval a, Interval &out) {
   if (a.low == 0.0 && a.high == 0.0 && f.hasZero()) {
     out = {f.atZero, f.atZero};
     return Undefined::None;
   }
-  // Where a function is exact (0 and infinities) it stays so.
+  // Exact values (at 0 and infinities) are not widened.
   auto end = [&](double x) {
     double y = f.evaluate(x);
     bool isLimit =
@@ -270,7 +270,7 @@ Undefined fromDouble(double value, Interval &out) {
 }
 
 //===----------------------------------------------------------------------===//
-// Functions with intervals of their own
+// Functions with special intervals
 //===----------------------------------------------------------------------===//
 
 namespace interval {
@@ -418,7 +418,7 @@ Undefined toInt(Interval a, int64_t &out) {
 
 Undefined narrow(unsigned, float (*round)(double), Interval a, Interval &out) {
   Interval rounded{round(a.low), round(a.high)};
-  // A number that is beyond the type has no value in it.
+  // A number beyond the type has no value in it.
   bool isLowBeyond = std::isfinite(a.low) && !std::isfinite(rounded.low),
        isHighBeyond = std::isfinite(a.high) && !std::isfinite(rounded.high);
   if (isLowBeyond || isHighBeyond) {

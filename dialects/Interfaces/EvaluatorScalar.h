@@ -1,7 +1,7 @@
 //===- EvaluatorScalar.h - Numbers of the evaluator's domains ---*- C++ -*-===//
 //
-// Arithmetic of one element in the exact domains, and rounding of small
-// floats. Every function returns why its value is undefined, or None.
+// Arithmetic on one element in the exact domains, and rounding of small floats.
+// Every function returns why its value is undefined, or None.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,7 +18,7 @@ enum class Undefined : uint8_t {
   None = 0,
   OutOfRange,
   DivisionByZero,
-  IntegerDivisionByZero, // also of what nobody reads
+  IntegerDivisionByZero, // also in values that are not read
   OutOfType,
   NegativeRoot,
   LogOfNonPositive,
@@ -28,7 +28,7 @@ enum class Undefined : uint8_t {
   NoMeaning,
 };
 llvm::StringRef describe(Undefined reason);
-/// Whether there is no value, rather than none that a domain can tell.
+/// Whether there is no value at all, rather than one that a domain cannot tell.
 inline bool isSure(Undefined reason) {
   return reason != Undefined::None && reason < Undefined::Ambiguous;
 }
@@ -47,12 +47,12 @@ struct Residue {
   static constexpr uint64_t prime = (uint64_t(1) << 61) - 1;
 };
 
-/// The number of a float type that stands for `value`: the nearest, ties to
-/// even, infinite beyond the largest. The value itself for other types.
+/// `value` rounded to a float type: nearest, ties to even, infinite beyond the
+/// largest number. Unchanged for other types.
 double roundToType(mlir::Type type, double value);
 
-/// `value` truncated to an integer type or bool (is it other than 0); what the
-/// type cannot hold is its nearest end, NaN 0.
+/// `value` truncated to an integer type, or to a bool (whether it is not 0).
+/// Out of range it saturates; NaN gives 0.
 int64_t truncateToType(mlir::Type type, double value);
 
 /// Round to nearest even and back.
@@ -72,7 +72,7 @@ Undefined fromInt(__int128 value, Interval &out);
 Undefined fromInt(__int128 value, Residue &out);
 Undefined fromInt(__int128 value, Rational &out);
 Undefined fromInt(__int128 value, Guided &out);
-/// The exact value of a double (infinities only where the domain has them).
+/// The exact value of a double (infinities only if the domain has them).
 Undefined fromDouble(double value, Interval &out);
 Undefined fromDouble(double value, Residue &out);
 Undefined fromDouble(double value, Rational &out);
@@ -84,9 +84,9 @@ Undefined negate(const ScalarFunction &f, Interval a, Interval &out);
 Undefined magnitude(const ScalarFunction &f, Interval a, Interval &out);
 Undefined root(const ScalarFunction &f, Interval a, Interval &out);
 Undefined reciprocal(const ScalarFunction &f, Interval a, Interval &out);
-/// Of a function with a Lipschitz constant of 1.
+/// For a function with a Lipschitz constant of 1.
 Undefined trigonometric(const ScalarFunction &f, Interval a, Interval &out);
-/// Of a function with steps, which an interval must not meet.
+/// For a step function; an interval must not contain a step.
 Undefined step(const ScalarFunction &f, Interval a, Interval &out);
 } // namespace interval
 
@@ -110,8 +110,8 @@ Undefined toInt(Rational a, int64_t &out);
 Undefined toInt(Guided a, int64_t &out);
 
 /// Rounding to a narrower float type: monotone for intervals, uninterpreted in
-/// the exact domains (never the identity), without meaning for fingerprints.
-/// `kind` tells the pair of types.
+/// the exact domains (never the identity), undefined for fingerprints. `kind`
+/// identifies the pair of types.
 Undefined narrow(unsigned kind, float (*round)(double), Interval a,
                  Interval &out);
 Undefined narrow(unsigned kind, float (*round)(double), Residue a,

@@ -43,7 +43,7 @@ Error checkRequirements(const Definition &definition,
 
 namespace {
 
-/// A piece's box in its stage: the loops that run, and where elements go.
+/// A piece's box in its stage: the loops that run, and where to store elements.
 struct Box {
   SmallVector<RealLoop> loops;
   Form store;

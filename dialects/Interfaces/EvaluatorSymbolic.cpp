@@ -43,8 +43,8 @@ public:
   }
 
 private:
-  /// Row-major place of constant indices; nothing when they are not constant,
-  /// -1 when out of range.
+  /// Row-major position of constant indices; nothing if they are not constant,
+  /// -1 if out of range.
   static std::optional<int64_t> placeOf(ArrayRef<int64_t> indices,
                                         ArrayRef<IntExpr> dims) {
     int64_t place = 0;
@@ -58,8 +58,8 @@ private:
     return inside ? place : -1;
   }
 
-  /// Calls `body` for each point of constant loops; false when it does, or
-  /// when there are too many.
+  /// Calls `body` for each point of constant loops; false if `body` is, or if
+  /// there are too many points.
   bool forEachPoint(ArrayRef<Loop> over, llvm::function_ref<bool()> body) {
     if (--steps < 0)
       return false;
@@ -180,7 +180,7 @@ private:
     return from ? (*from)[*place] : std::nullopt;
   }
 
-  /// x - (x / y) * y of what is not negative, which has a name of its own.
+  /// x - (x / y) * y of non-negative numbers, which is mod.
   MaybeNumber remainder(const ExprNode &node, const Number &a) {
     const ExprNode &product = *node.operands[1];
     if (node.binary != BinaryFn::Sub || isa<FloatType>(node.type) ||
@@ -208,7 +208,7 @@ private:
     if (a && b)
       return applyBinary(node.binary, node.type, *a, *b,
                          options.assumeNonNegative);
-    // One truth may decide.
+    // A single truth value may decide.
     const MaybeNumber &known = a ? a : b;
     bool decides =
         known && node.type.isInteger(1) &&

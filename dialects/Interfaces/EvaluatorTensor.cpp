@@ -106,7 +106,7 @@ unsigned bytesOf(ElementStorage storage) {
 
 std::optional<int64_t> elementCount(ArrayRef<int64_t> dims) {
   int64_t count = 1;
-  // A zero anywhere makes the product zero, whatever overflows beside it.
+  // A zero makes the product zero, even if other factors overflow.
   if (llvm::is_contained(dims, 0) &&
       llvm::none_of(dims, [](int64_t d) { return d < 0; }))
     return 0;
@@ -267,7 +267,7 @@ void storeInt(void *data, ElementStorage storage, int64_t i, int64_t value) {
   }
 }
 
-/// Stores a number that the domain has exactly, or rounds to its storage.
+/// Stores a number that the domain has exactly, or rounds it to its storage.
 Undefined storeFloat(void *data, ElementStorage storage, int64_t i, double x) {
   switch (storage) {
   case ElementStorage::F16:

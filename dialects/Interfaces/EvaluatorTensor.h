@@ -18,8 +18,8 @@
 
 namespace mlc {
 
-/// What numbers stand for float elements. Integers and bools are themselves,
-/// wrapping at their width, in every domain.
+/// The numbers that represent float elements. Integers and bools represent
+/// themselves, wrapping at their width, in every domain.
 enum class EvalDomain {
   Native,   // as stored: f32 arithmetic for f32, f16/bf16 rounded after each op
   Float64,  // double for every float type
@@ -31,10 +31,10 @@ enum class EvalDomain {
 
 llvm::StringRef name(EvalDomain domain);
 
-/// Why an evaluation did not give a value.
+/// Why an evaluation gave no value.
 enum class EvalFailure {
   Undefined,   // division by zero, read out of range, ambiguous order, ...
-  Requirement, // the definition's own conditions do not hold
+  Requirement, // a condition of the definition does not hold
   Limit,       // more memory or work than the options allow
   Unsupported, // a type, or a function in this domain
   Input,       // sizes, types or symbols do not fit
@@ -71,14 +71,14 @@ struct Rational {
   __int128 numerator, denominator;
 };
 
-/// A number of fingerprints (Guided.h). A guide of NaN: no value.
+/// A number of fingerprints (Guided.h). A NaN guide means no value.
 struct Guided {
   uint64_t residue;
   uint64_t exponent;
   double guide;
 };
 
-/// How one element lies in memory.
+/// The memory format of an element.
 enum class ElementStorage : uint8_t {
   Bool, // one byte, 0 or 1
   I8,
@@ -99,8 +99,8 @@ enum class ElementStorage : uint8_t {
   Guided,
 };
 
-/// The storage of a type in a domain; nothing where there is none (float8,
-/// odd integer widths).
+/// The storage of a type in a domain; nothing if there is none (float8, odd
+/// integer widths).
 std::optional<ElementStorage> storageOf(mlir::Type elementType,
                                         EvalDomain domain);
 unsigned bytesOf(ElementStorage storage);
@@ -118,7 +118,7 @@ public:
                                              mlir::Type elementType,
                                              EvalDomain domain,
                                              bool isSplat = false);
-  /// Sizes without elements yet (false as a bool).
+  /// Sizes without elements so far (false as a bool).
   static EvalTensor withDims(llvm::ArrayRef<int64_t> dims);
   /// Native elements copied from `values` (one per element, or one for all).
   template <typename T>
@@ -137,7 +137,7 @@ public:
                                            double low = -1.0,
                                            double high = 1.0);
 
-  /// The attribute with these elements (Native only): a splat stays one, more
+  /// The attribute with these elements (Native only). A splat stays one. More
   /// than `resourceBytes` become a dense resource, so that nothing large is
   /// uniqued by content.
   llvm::Expected<mlir::ElementsAttr> toAttr(int64_t resourceBytes = 1024) const;
@@ -155,7 +155,7 @@ public:
   explicit operator bool() const { return data != nullptr; }
 
   const void *getData() const { return data; }
-  /// Only for the owner that has just allocated it.
+  /// Only for the owner, right after allocation.
   void *getMutableData() { return const_cast<void *>(data); }
   int64_t getNumBytes() const {
     return (splat ? 1 : numElements) * int64_t(bytesOf(storage));
@@ -167,16 +167,16 @@ public:
   /// Element `i` of an integer or bool tensor.
   int64_t getInt(int64_t i) const;
   Interval getInterval(int64_t i) const;
-  /// Whether element `i` of both are the same value: bits for floats (any two
+  /// Whether element `i` of both has the same value: bits for floats (any two
   /// NaNs are the same), overlap for intervals.
   bool sameElement(const EvalTensor &other, int64_t i) const;
-  /// Writes element `i` as a person reads it.
+  /// Prints element `i` for people.
   void printElement(llvm::raw_ostream &os, int64_t i) const;
 
   /// The same elements in row-major order with other sizes; requires equal
   /// numbers of elements.
   EvalTensor reshaped(llvm::ArrayRef<int64_t> newDims) const;
-  /// A splat written out; itself otherwise.
+  /// A splat expanded; otherwise the tensor itself.
   llvm::Expected<EvalTensor> expanded() const;
 
 private:
@@ -191,7 +191,7 @@ private:
   ElementStorage storage = ElementStorage::F32;
   bool splat = false;
   const void *data = nullptr;
-  std::shared_ptr<void> owner; // null when the data belongs to an attribute
+  std::shared_ptr<void> owner; // null if the data belongs to an attribute
 };
 
 template <typename T>

@@ -1,8 +1,8 @@
-//===- ExprMap.h - What is known of expressions -----------------*- C++ -*-===//
+//===- ExprMap.h - Maps keyed by expressions --------------------*- C++ -*-===//
 //
-// Expressions are told apart by their node's address, and a node that is gone
-// leaves its address to others. So what is remembered of an expression keeps it
-// alive: a table by address alone answers for another one.
+// Expressions are identified by their node's address, and a freed address may
+// be reused. Entries therefore keep their expression alive; a map by address
+// alone would answer for another one.
 //
 //===----------------------------------------------------------------------===//
 

@@ -11,7 +11,7 @@ using llvm::Expected;
 
 namespace mlc {
 
-/// A stage, and where its elements go: to scratch, or to those of `sameAs`.
+/// A stage, and where its elements are stored: in scratch, or in `sameAs`.
 struct FixedProgram::Step {
   CompiledStage stage;
   ElementStorage storage;
@@ -83,7 +83,7 @@ void FixedProgram::setResult(unsigned tensor) {
 }
 
 bool FixedProgram::run(ArrayRef<const void *> inputs, void *out) const {
-  /// What one run needs serves the next.
+  /// Memory of one run, reused by the next.
   struct Scratch {
     Runner runner;
     std::vector<char> bytes;

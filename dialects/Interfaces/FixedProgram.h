@@ -1,7 +1,7 @@
 //===- FixedProgram.h - Operators at fixed sizes, run often -----*- C++ -*-===//
 //
-// The evaluator for whoever runs the same operators on other numbers again and
-// again: definitions are compiled once, and a run asks for no memory.
+// The evaluator for running the same operators on new numbers again and again:
+// definitions are compiled once, and a run allocates no memory.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,16 +27,16 @@ public:
   /// Adds an input of a float type; returns its number. All inputs come before
   /// the operators.
   unsigned addInput(llvm::ArrayRef<int64_t> dims, mlir::Type elementType);
-  /// Adds an operator on the tensors of these numbers; returns the number of
-  /// its first result. Fails as `evaluate` does; the program is of no use then.
+  /// Adds an operator on these tensors; returns the number of its first result.
+  /// Fails like `evaluate`; the program is unusable then.
   llvm::Expected<unsigned> add(const Definition &definition,
                                llvm::ArrayRef<unsigned> operands);
-  /// What runs compute.
+  /// Sets the tensor that runs compute.
   void setResult(unsigned tensor);
 
   /// Writes the result's elements to `out`, in the domain's representation
-  /// (EvaluatorTensor.h) as the inputs are. False where an element has no
-  /// value; `out` has no meaning then. May be called on many threads.
+  /// (EvaluatorTensor.h), like the inputs. False if an element has no value;
+  /// `out` is meaningless then. May be called on many threads.
   bool run(llvm::ArrayRef<const void *> inputs, void *out) const;
 
 private:
@@ -46,7 +46,7 @@ private:
   std::vector<Step> steps;
   unsigned numInputs = 0;
   unsigned result = 0;
-  /// The tensor whose memory the result shares, itself usually.
+  /// The tensor whose memory the result shares, usually itself.
   unsigned origin = 0;
   size_t scratchBytes = 0;
 };

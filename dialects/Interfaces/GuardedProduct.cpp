@@ -9,14 +9,14 @@ using mlir::isa;
 
 namespace mlc {
 
-/// Whether both are the same, node by node, with the same loops.
+/// Whether both are equal, node by node, with the same loops.
 static bool isSameExpr(const Expr &a, const Expr &b) {
   if (a == b)
     return true;
   auto isSameLoop = [](const Loop &x, const Loop &y) {
     return x.id == y.id && x.extent == y.extent;
   };
-  // By bits: 0 and -0 are two numbers, and NaN is one.
+  // Compares bits: 0 and -0 differ, and NaN equals itself.
   auto bits = [](double number) { return llvm::bit_cast<uint64_t>(number); };
   return a->kind == b->kind && a->type == b->type && a->loop == b->loop &&
          a->integer == b->integer && bits(a->number) == bits(b->number) &&
@@ -33,7 +33,7 @@ static bool isFloatZero(const Expr &e) {
          e->number == 0.0;
 }
 
-/// Whether `e` is 0 or a product with `x`, by every choice in it.
+/// Whether `e` is 0 or a product with `x` in every branch.
 static bool hasFactor(const Expr &e, const Expr &x) {
   auto operand = [&](unsigned i) { return hasFactor(e->operands[i], x); };
   switch (e->kind) {

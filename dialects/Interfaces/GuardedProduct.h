@@ -1,8 +1,8 @@
 //===- GuardedProduct.h - Products that are 0 with a factor -----*- C++ -*-===//
 //
-// select(x == 0, 0, x * s): as a number it is x s. As floats it is 0 where x
-// is, though s is infinite or no number there. Gradients are made so: where a
-// cotangent is 0, nothing comes of it.
+// select(x == 0, 0, x * s) equals x s as a real number. As floats it is 0 at x
+// = 0, even if s is infinite or NaN there. Gradients are built this way, so
+// that a cotangent of 0 contributes nothing.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,8 +13,8 @@
 
 namespace mlc {
 
-/// Of select(x == 0, 0, p), of floats, where p is a product with x, by every
-/// choice in it: p. Null for others.
+/// For a float select(x == 0, 0, p) where p is a product with x in every
+/// branch: p. Null for others.
 Expr asGuardedProduct(const ExprNode &node);
 
 } // namespace mlc

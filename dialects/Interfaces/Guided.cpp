@@ -23,7 +23,7 @@ uint64_t power(uint64_t base, uint64_t exponent) {
   return result;
 }
 
-/// Powers of an element of order `expOrder`, split in low and high digits, so
+/// Powers of an element of order `expOrder`, split into low and high digits, so
 /// that a power is one product.
 struct PowerTable {
   static constexpr uint64_t digit = 8192;
@@ -72,7 +72,7 @@ const PowerTable &powers() {
   return table;
 }
 
-/// A value known by its residue alone.
+/// A value with a known residue only.
 Guided fromResidue(uint64_t residue, double guide) {
   return {residue, mix(residue ^ 0x5851f42d4c957f2d) % expOrder,
           std::isfinite(guide) ? guide : std::nan("")};
@@ -83,7 +83,7 @@ Guided hashed(UnaryFn fn, const Guided &a, double guide) {
   return fromResidue(h == prime ? 0 : h, guide);
 }
 
-/// Of an odd function: hashed where the argument is positive.
+/// For an odd function: hashes positive arguments.
 Guided oddHashed(UnaryFn fn, const Guided &a, double guide) {
   std::optional<int> sign = orderOf(a, Guided{0, 0, 0.0});
   if (!sign)
@@ -110,7 +110,7 @@ Guided absolute(const Guided &a) {
   return *sign < 0 ? negate(a) : a;
 }
 
-/// out = a / b by one inversion for all (each b is inverted through the
+/// out = a / b with one inversion for all (each b is inverted through the
 /// product of those before it).
 void divide(const Guided *a, const Guided *b, Guided *out, size_t count) {
   static thread_local std::vector<uint64_t> prefix;

@@ -1,14 +1,14 @@
 //===- Guided.h - Exact numbers that know their order -----------*- C++ -*-===//
 //
-// The number of fingerprints: a residue modulo 2^61 - 1, in which ring
-// identities and quotients are exact, beside a double that decides order
-// (maximum, rectifier, selection). Functions without algebra are hashed on the
-// residue. exp is a homomorphism: a second residue, modulo a divisor of
-// 2^61 - 2, is the exponent of a fixed element of that order. sqrt is
-// x^(2^59), a homomorphism too, and a root of what is a square.
+// The numbers of fingerprints: a residue modulo 2^61 - 1, for which ring
+// identities and quotients are exact, and a double that decides order (maximum,
+// rectifier, selection). Functions without algebra are hashed on the residue.
+// exp is a homomorphism: a second residue, modulo a divisor of 2^61 - 2, is the
+// exponent of a fixed element of that order. sqrt is x^(2^59), also a
+// homomorphism, and a root of squares.
 //
-// A guide of NaN says that the value is undefined, or that its order cannot be
-// told. Equality of residues nominates, it never proves.
+// A NaN guide means that the value is undefined, or that its order cannot be
+// told. Equal residues only nominate; they never prove.
 //
 //===----------------------------------------------------------------------===//
 
@@ -59,7 +59,7 @@ inline Guided negate(const Guided &a) {
           a.exponent ? detail::expOrder - a.exponent : 0, -a.guide};
 }
 
-/// -1, 0 or 1 as a is smaller than, equal to or larger than b; nothing where
+/// -1, 0 or 1 if a is smaller than, equal to or larger than b; nothing if
 /// rounding leaves it open.
 inline std::optional<int> orderOf(const Guided &a, const Guided &b) {
   if (std::isnan(a.guide) || std::isnan(b.guide))
@@ -78,11 +78,11 @@ inline std::optional<int> orderOf(const Guided &a, const Guided &b) {
 
 inline Guided undefined() { return {0, 0, std::nan("")}; }
 
-/// Set where something was divided by 0 on this thread. A graph that divides by
-/// what may well be 0 (a rectifier) is of no use.
+/// Set if this thread divided by 0. A graph that divides by a value that may
+/// well be 0 (a rectifier) is useless.
 extern thread_local bool dividedByZero;
 
-/// out[i] = fn(a[i]). Of many at a time, as quotients share one inversion.
+/// out[i] = fn(a[i]). Batched, because quotients share one inversion.
 void applyUnary(UnaryFn fn, const Guided *a, Guided *out, size_t count);
 void applyBinary(BinaryFn fn, const Guided *a, const Guided *b, Guided *out,
                  size_t count);

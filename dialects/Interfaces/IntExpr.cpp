@@ -25,9 +25,8 @@ IntExpr make(MLIRContext *context, Kind kind, ArrayRef<IntExpr> operands) {
       context, detail::IntExprStorage::KeyTy{kind, 0, StringRef(), operands});
 }
 
-/// What is longer than this is kept as a sum or product of its operands rather
-/// than expanded, like what leaves int64: it has the same value, but is equal
-/// only to what was written alike.
+/// Longer sums and products, and those that leave int64, are not expanded. They
+/// have the same value, but equal only expressions written alike.
 constexpr size_t maxTerms = IntExprSize::maxTerms, maxDegree = 256;
 
 /// One product of a sum: coefficient times atoms in canonical order.
@@ -46,7 +45,7 @@ int compareAtoms(ArrayRef<IntExpr> a, ArrayRef<IntExpr> b) {
   return 0;
 }
 
-/// A sum of monomials: sorted, merged, without zeros. `overflow` is set when a
+/// A sum of monomials: sorted, merged, without zeros. `overflow` is set if a
 /// coefficient leaves int64 or a product is too long.
 struct Polynomial {
   SmallVector<Monomial, 4> terms;
@@ -131,7 +130,7 @@ Polynomial multiply(const Polynomial &a, const Polynomial &b) {
   return result;
 }
 
-/// Splits `expr` into quotient * divisor + rest for a positive divisor.
+/// Splits `expr` into quotient * divisor + remainder, for a positive divisor.
 std::pair<IntExpr, IntExpr> splitMultiples(IntExpr expr, int64_t divisor) {
   MLIRContext *context = expr.getContext();
   Polynomial quotient, rest;
@@ -154,7 +153,7 @@ std::pair<IntExpr, IntExpr> splitMultiples(IntExpr expr, int64_t divisor) {
 }
 
 IntExpr makeMinMax(Kind kind, IntExpr a, IntExpr b) {
-  // Operands of one side have been compared with each other before.
+  // Operands of one side have been compared with each other already.
   SmallVector<IntExpr> operands;
   SmallVector<bool> isOfB;
   for (IntExpr expr : {a, b}) {
@@ -164,8 +163,8 @@ IntExpr makeMinMax(Kind kind, IntExpr a, IntExpr b) {
       operands.push_back(expr);
     isOfB.resize(operands.size(), !isOfB.empty());
   }
-  // Only by what is still there, so that one stays even where bounds contradict
-  // each other (a rest of a division by -1).
+  // Only by remaining operands, so that one remains even if bounds contradict
+  // each other (a remainder by -1).
   auto isDominated = [&](size_t i) {
     IntExpr candidate = operands[i];
     for (auto [j, other] : llvm::enumerate(operands)) {
@@ -237,8 +236,8 @@ IntExpr IntExpr::operator+(IntExpr other) const {
 }
 
 IntExpr IntExpr::operator*(IntExpr other) const {
-  // Operands may be long products themselves, which are not copied for each
-  // term of the other.
+  // Operands may be long products, which are not copied for each term of the
+  // other.
   Polynomial a(*this), b(other);
   uint64_t nodes = uint64_t(sizeOf(*this).nodes) * b.terms.size() +
                    uint64_t(sizeOf(other).nodes) * a.terms.size();
@@ -301,8 +300,8 @@ std::optional<IntExpr> IntExpr::exactDiv(IntExpr divisor) const {
   return quotient.toExpr(getContext());
 }
 
-/// A division by a constant that is not positive has no value; it is kept as it
-/// was written.
+/// A division by a constant that is not positive has no value; it is kept as
+/// written.
 static bool hasNoValue(IntExpr divisor) {
   return divisor.isConstant() && divisor.getConstant() <= 0;
 }

@@ -6,8 +6,8 @@
 // floordiv, mod, min, max), so that two equal polynomials are one pointer.
 //
 // Symbols stand for non-negative integers (sizes, strides, padding). Division
-// is floor division; a divisor is taken to be positive, which the user of an
-// expression must have established (a Definition states it as a condition).
+// is floor division. Divisors are assumed positive; the user of an expression
+// must have established that (a Definition states it as a condition).
 //
 //===----------------------------------------------------------------------===//
 
@@ -51,8 +51,8 @@ public:
   int64_t getConstant() const;
   /// The name of a Symbol.
   llvm::StringRef getSymbol() const;
-  /// Operands in canonical order. A Mul has its constant coefficient, when it
-  /// is not 1, first; an Add has its constant term, when it is not 0, last.
+  /// Operands in canonical order. A Mul has its constant coefficient first, if
+  /// it is not 1; an Add has its constant term last, if it is not 0.
   llvm::ArrayRef<IntExpr> getOperands() const;
 
   bool isConstant() const { return getKind() == Kind::Constant; }
@@ -79,16 +79,16 @@ public:
   static IntExpr min(IntExpr a, IntExpr b);
   static IntExpr max(IntExpr a, IntExpr b);
 
-  /// This polynomial divided by `divisor` when that leaves no remainder.
+  /// This polynomial divided by `divisor` if that leaves no remainder.
   std::optional<IntExpr> exactDiv(IntExpr divisor) const;
 
-  /// The value where symbols take the values that `valueOf` gives; nothing
-  /// when a symbol has no value, on division by zero and on overflow.
+  /// The value for the symbol values that `valueOf` gives; nothing if a symbol
+  /// has no value, on division by zero and on overflow.
   std::optional<int64_t>
   evaluate(llvm::function_ref<std::optional<int64_t>(llvm::StringRef)> valueOf)
       const;
 
-  /// Every symbol replaced by what `replacement` gives (null: kept).
+  /// Replaces every symbol by its `replacement` (null: kept).
   IntExpr
   substitute(llvm::function_ref<IntExpr(llvm::StringRef)> replacement) const;
 

@@ -55,8 +55,8 @@ Interval product(Interval a, Interval b) {
   return {};
 }
 
-/// A divisor is positive, or there is no value; where it surely is not, the
-/// ends would contradict each other.
+/// A divisor is positive, or there is no value. If it surely is not, the ends
+/// would contradict each other.
 bool hasNoValue(Interval divisor) { return divisor.high && *divisor.high <= 0; }
 
 Interval floorDivBounds(Interval a, Interval b) {
@@ -141,8 +141,8 @@ void printCall(llvm::raw_ostream &os, StringRef function, IntExpr expr) {
   os << ')';
 }
 
-/// One expression. What would take long or much to hold is refused here, so
-/// that time and memory stay in proportion to the text.
+/// Parses one expression. Rejects expressions that are expensive to hold, so
+/// that time and memory stay proportional to the text.
 class Parser {
 public:
   explicit Parser(AsmParser &parser) : parser(parser) {}
@@ -154,7 +154,7 @@ private:
   FailureOr<IntExpr> factor();
   FailureOr<IntExpr> primary();
   FailureOr<IntExpr> call(StringRef function);
-  /// Pairwise, so that a long chain is not copied for each of its operators.
+  /// Joins pairwise, so that a long chain is not copied for each operator.
   FailureOr<IntExpr> join(ArrayRef<IntExpr> operands, bool isProduct);
   FailureOr<IntExpr> fail(const llvm::Twine &what) {
     parser.emitError(parser.getCurrentLocation()) << what;
@@ -316,7 +316,7 @@ void IntExpr::print(llvm::raw_ostream &os) const {
     llvm::interleave(
         getOperands(), os,
         [&](IntExpr operand) {
-          // Only an overflowing product keeps a sum inside.
+          // A sum stays inside a product only if the product overflows.
           bool parens = operand.getKind() == Kind::Add;
           os << (parens ? "(" : "");
           operand.print(os);

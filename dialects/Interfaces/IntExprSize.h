@@ -1,8 +1,8 @@
-//===- IntExprSize.h - How large a symbolic integer is ----------*- C++ -*-===//
+//===- IntExprSize.h - The size of a symbolic integer -----------*- C++ -*-===//
 //
-// Everything that walks an IntExpr recurses, and a small expression whose
-// operands share theirs can be large when it is walked. Whoever builds
-// expressions from text asks here and refuses what is too large.
+// Everything that walks an IntExpr recurses, and a small expression with shared
+// operands can be large to walk. Code that builds expressions from text checks
+// the size here and rejects what is too large.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,7 +14,7 @@
 namespace mlc {
 
 struct IntExprSize {
-  /// Operands inside operands; 0 of constants and symbols.
+  /// The nesting depth of operands; 0 for constants and symbols.
   unsigned depth = 0;
   /// Operations, constants and symbols that a walk sees.
   unsigned nodes = 1;
@@ -26,7 +26,7 @@ struct IntExprSize {
   bool isTooLarge() const { return depth > maxDepth || nodes > maxNodes; }
 };
 
-/// Known since the expression was made.
+/// The size, which is stored with the expression.
 IntExprSize sizeOf(IntExpr expr);
 
 } // namespace mlc

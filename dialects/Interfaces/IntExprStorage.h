@@ -25,7 +25,7 @@ struct IntExprStorage : public mlir::AttributeStorage {
     for (IntExpr operand : key.operands) {
       IntExprSize own = sizeOf(operand);
       size.depth = std::max(size.depth, own.depth + 1);
-      // Far above any limit, and far from where it would overflow.
+      // Far above any limit, and far from overflow.
       size.nodes = std::min(size.nodes + own.nodes, 1u << 30);
     }
   }

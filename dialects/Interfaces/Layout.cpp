@@ -1,4 +1,4 @@
-//===- Layout.cpp - How tensors are stored --------------------------------===//
+//===- Layout.cpp - Storage layouts of tensors ----------------------------===//
 
 #include "dialects/Interfaces/Layout.h"
 #include "mlir/IR/DialectImplementation.h"
@@ -11,7 +11,7 @@ using llvm::SmallVector;
 
 using Part = StoredDim::Part;
 
-/// Larger sizes are of no tensor, and their blocks could overflow.
+/// No tensor has larger sizes, and their blocks could overflow.
 static constexpr int64_t maxSize = int64_t(1) << 40;
 /// Dims are letters.
 static constexpr unsigned maxRank = 26;
@@ -139,7 +139,7 @@ LogicalResult LayoutAttr::verify(llvm::function_ref<InFlightDiagnostic()> error,
   return success();
 }
 
-/// The number of the dim that a letter stands for.
+/// The number of the dim that a letter names.
 static FailureOr<unsigned> parseDim(AsmParser &parser) {
   llvm::StringRef letter;
   llvm::SMLoc loc = parser.getCurrentLocation();

@@ -35,7 +35,7 @@ public:
   }
 
 private:
-  /// A loop over a cut dim, as what numbers its blocks and lanes.
+  /// A loop over a split dim: the numbers of its blocks and lanes.
   struct Digits {
     DimSplit split;
     Expr block, lane;
@@ -50,8 +50,8 @@ private:
     return IntExpr::constant(b.getContext(), value);
   }
 
-  /// Results are stored as asked for, and what lies between like them where it
-  /// has the dims.
+  /// Results have the requested layout, and so do intermediate stages with the
+  /// same dims.
   LayoutAttr layoutOfStage(unsigned s) const {
     ArrayRef<IntExpr> dims = plain.stages[s].dims;
     if (llvm::is_contained(plain.results, s) || result.getStoredDims(dims))
@@ -112,7 +112,7 @@ private:
     return to;
   }
 
-  /// The part of a cut dim that begins at `offset`, which has to be of whole
+  /// The part of a split dim that begins at `offset`; it must consist of whole
   /// blocks.
   DimSplit partOf(const DimSplit &split, IntExpr offset, IntExpr extent) {
     DimSplit part = split;
@@ -132,7 +132,7 @@ private:
     return part;
   }
 
-  /// What stands for a loop over a cut dim; for one that is left out, 0.
+  /// Replaces a loop over a split dim; by 0 for one that is left out.
   void cut(const Loop &loop, const DimSplit &split, Expr block, Expr lane) {
     if (split.isLeftOut())
       block = lane = b.index(0);
@@ -168,7 +168,7 @@ private:
     ExprNode node = *from;
     for (Expr &operand : node.operands)
       operand = substitute(operand);
-    // Sums with what has become 0 are folded.
+    // Folds sums with new zeros.
     if (node.kind == Expr::Kind::Binary)
       return binary(node.binary, node.operands[0], node.operands[1]);
     return Expr(std::make_shared<const ExprNode>(std::move(node)));
@@ -207,7 +207,7 @@ private:
                           : b.read(tensor.index, indices);
   }
 
-  /// An index of a dim that is not cut, which must not reach fills.
+  /// An index of a dim that is not split; it must not reach fills.
   Expr wholeIndex(const Expr &index) {
     walk(index, [&](const ExprNode &node) {
       if (node.kind != Expr::Kind::Loop)
@@ -219,7 +219,7 @@ private:
     return substitute(index);
   }
 
-  /// Block and lane of an index of a dim that is cut.
+  /// Block and lane of an index of a split dim.
   Digits digitsOf(const Expr &index, const DimSplit &split) {
     Digits nothing{split, b.index(0), b.index(0)};
     std::optional<std::pair<unsigned, int64_t>> place = loopAndOffset(index);
@@ -238,7 +238,7 @@ private:
       fail("dims that are cut in different ways meet");
       return nothing;
     }
-    // Out there is what a guarded read gives, and not what fills hold.
+    // Out of range, a guarded read gives its own value, not that of fills.
     if (offset < 0 || offset + digits.split.size > split.size)
       fail("a cut dim is read past its end");
     // Fills may be anything finite, but an element may be infinite.
@@ -247,7 +247,7 @@ private:
     return {split, digits.block + integer(offset / split.block), digits.lane};
   }
 
-  /// `index` as a loop and what is added to it, where it is such.
+  /// `index` as a loop plus a constant; nothing if it has another form.
   std::optional<std::pair<unsigned, int64_t>> loopAndOffset(const Expr &index) {
     if (index->kind == Expr::Kind::Loop)
       return std::pair(index->loop, int64_t(0));
@@ -295,7 +295,7 @@ private:
     });
   }
 
-  /// How the dim is cut whose index the reduced `loop` is, all along it.
+  /// The split of a dim that the reduced `loop` runs along completely.
   std::optional<DimSplit> splitOfReduced(const Loop &loop,
                                          const Expr &body) const {
     std::optional<DimSplit> found;
@@ -320,7 +320,7 @@ private:
   bool sumsFills = false;
   SmallVector<LayoutAttr> stageLayouts;
   llvm::DenseMap<unsigned, Digits> cutLoops;
-  /// What stands for the plain definition's loops.
+  /// The replacements of the plain definition's loops.
   llvm::DenseMap<unsigned, Expr> wholeLoops;
   ExprMap<Expr> done;
   std::string why;

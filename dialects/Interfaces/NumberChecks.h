@@ -7,14 +7,14 @@
 
 namespace mlc {
 
-/// On a result of the model's function, which is no output then: a number that
-/// must lie between these (expressions of dims, either may be missing), else
-/// the run fails with the message of `mlc.check`.
+/// On a result of the model's function, which then is not an output: a number
+/// that must be between these bounds (expressions of dims, either may be
+/// missing). Otherwise the run fails with the message of `mlc.check`.
 inline constexpr llvm::StringLiteral kCheckAttr = "mlc.check";
 inline constexpr llvm::StringLiteral kLowAttr = "mlc.low";
 inline constexpr llvm::StringLiteral kHighAttr = "mlc.high";
 
-/// On an `exec.bind`: the symbol is no size and may be below 0.
+/// On an `exec.bind`: the symbol is not a size and may be negative.
 inline constexpr llvm::StringLiteral kAnyNumberAttr = "exec.any";
 
 } // namespace mlc

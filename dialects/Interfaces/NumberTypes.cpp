@@ -96,7 +96,7 @@ static int lastDigit(const llvm::fltSemantics &type) {
          static_cast<int>(APFloat::semanticsPrecision(type)) + 1;
 }
 
-/// Not more than `digits` digits, none behind the one of 2^last.
+/// Whether `inner` has no more digits than `outer`, none below its last one.
 static bool holdsFloats(const llvm::fltSemantics &outer,
                         const llvm::fltSemantics &inner) {
   bool hasDigits = APFloat::semanticsPrecision(inner) <=
@@ -114,8 +114,7 @@ static bool holdsFloats(const llvm::fltSemantics &outer,
   return !losesInfo && largest.isFinite();
 }
 
-/// Every integer of at most so many digits; the largest is not among them where
-/// digits are cut off.
+/// Whether `outer` has every integer of at most that many digits.
 static bool holdsIntegers(const llvm::fltSemantics &outer,
                           const NumberType &inner) {
   unsigned magnitude = inner.isUnsigned ? inner.width : inner.width - 1;
@@ -150,7 +149,7 @@ bool holdsNumbersOf(mlir::Type outer, mlir::Type inner) {
   return a && b && holdsNumbersOf(*a, *b);
 }
 
-/// Whether it tells -0 from 0.
+/// Whether the type distinguishes -0 from 0.
 static bool hasMinusZero(const llvm::fltSemantics &type) {
   return APFloat::semanticsHasZero(type) &&
          APFloat::semanticsHasSignedRepr(type) &&
@@ -169,7 +168,7 @@ bool holdsValuesOf(mlir::FloatType outer, mlir::FloatType inner) {
 // Conversions
 //===----------------------------------------------------------------------===//
 
-/// Numbers beyond are not looked into.
+/// Larger numbers are not tracked.
 static constexpr unsigned mostBits = 200;
 
 /// The same integer; `value` has less than `mostBits` bits.
@@ -193,7 +192,7 @@ bool hasNoNumberNear(const llvm::fltSemantics &type, double value) {
          !(std::abs(value) <= APFloat::getLargest(type).convertToDouble());
 }
 
-/// The float of a type that is nearest, where it is a finite double.
+/// The nearest float of a type, if it is a finite double.
 static std::optional<Fraction> nearest(const Fraction &number,
                                        const llvm::fltSemantics &type) {
   constexpr unsigned digits = 53, mostShift = 1000;
@@ -205,7 +204,7 @@ static std::optional<Fraction> nearest(const Fraction &number,
       return std::nullopt;
     under = under / DynamicAPInt(2);
   }
-  // Each is rounded once: a fraction is a double to begin with.
+  // Each path rounds once: a fraction is a double to begin with.
   bool losesInfo = false;
   APFloat value(type);
   if (shift == 0) {
@@ -221,7 +220,7 @@ static std::optional<Fraction> nearest(const Fraction &number,
   }
   if (!value.isFinite())
     return std::nullopt;
-  // What has neither infinity nor NaN has its largest number instead.
+  // A type with neither infinity nor NaN saturates.
   bool saturates = !APFloat::semanticsHasInf(type) &&
                    !APFloat::semanticsHasNaN(type) && value.isLargest();
   value.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven,
@@ -254,8 +253,8 @@ std::optional<Fraction> convertedNumber(const Fraction &number,
   case Kind::Truth:
     return Fraction(value == Fraction(0) ? 0 : 1);
   case Kind::Float: {
-    // Where there is no 0 or no sign, how to round is another question, and
-    // what is too small for a type may become -0.
+    // Without 0 or a sign, rounding follows other rules, and a number too small
+    // for a type may become -0.
     bool isOrdinary = APFloat::semanticsHasZero(*to.semantics) &&
                       APFloat::semanticsHasSignedRepr(*to.semantics);
     if (!isOrdinary && value <= Fraction(0))
@@ -274,7 +273,7 @@ std::optional<Fraction> convertedNumber(const Fraction &number,
     whole = -whole;
   if (to.kind == Kind::Index)
     return Fraction(whole);
-  // Integers wrap around; a float that is beyond the type has no value in it.
+  // Integers wrap around; a float beyond the type has no value in it.
   if (!from.isFloat())
     return Fraction(to.wrapped(whole));
   bool isInside = to.least() <= whole && whole <= to.largest();

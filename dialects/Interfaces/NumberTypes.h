@@ -1,8 +1,8 @@
 //===- NumberTypes.h - Which numbers a type has -----------------*- C++ -*-===//
 //
-// One place that says whether every number of one type is one of another, and
-// what a number becomes as one of a type. Widths do not say so: f8E8M0FNU has
-// 2^127, which f16 has not, and neither 0 nor what is negative.
+// Tells whether every number of one type is a number of another, and converts
+// numbers between types. Widths do not tell that: f8E8M0FNU has 2^127, which
+// f16 lacks, but neither 0 nor negative numbers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,34 +31,34 @@ struct NumberType {
 
   bool isInteger() const { return kind == Kind::Integer; }
   bool isFloat() const { return kind == Kind::Float; }
-  /// The ends of an integer type.
+  /// The least and the largest number of an integer type.
   llvm::DynamicAPInt least() const;
   llvm::DynamicAPInt largest() const;
-  /// The number of an integer type that is `value` modulo 2^width.
+  /// The number of an integer type that equals `value` modulo 2^width.
   llvm::DynamicAPInt wrapped(const llvm::DynamicAPInt &value) const;
 };
 
-/// Nothing for what has no numbers.
+/// Nothing for types without numbers.
 std::optional<NumberType> numberTypeOf(mlir::Type type);
-/// By the text of the type, "ui8", "bf16".
+/// From the text of the type, "ui8", "bf16".
 std::optional<NumberType> numberTypeNamed(llvm::StringRef text);
 
 llvm::DynamicAPInt powerOfTwo(unsigned exponent);
 
-/// Whether a float type without 0, a sign or infinity has no number that
-/// `value` is rounded to: 0, one below 0, one that is beyond the largest.
+/// Whether a float type that lacks 0, a sign or infinity has no number that
+/// `value` rounds to: 0, a negative number, or one beyond the largest.
 bool hasNoNumberNear(const llvm::fltSemantics &type, double value);
 
-/// Whether every number of `inner` is one of `outer`.
+/// Whether every number of `inner` is a number of `outer`.
 bool holdsNumbersOf(const NumberType &outer, const NumberType &inner);
 bool holdsNumbersOf(mlir::Type outer, mlir::Type inner);
-/// Of floats: and -0, infinity and NaN as well.
+/// For floats, including -0, infinity and NaN.
 bool holdsValuesOf(mlir::FloatType outer, mlir::FloatType inner);
 
-/// What a number of `from`, given modulo 2^width if that is a type of integers,
-/// becomes as one of `to`: a float the nearest, ties to even; a float made an
-/// integer is cut off. Nothing where `to` has no such number, or one of more
-/// digits than are kept track of.
+/// Converts `number` from type `from`, modulo 2^width for integers, to type
+/// `to`. Floats round to nearest, ties to even; a float that becomes an integer
+/// is truncated. Nothing if `to` has no such number, or if it has too many
+/// digits to track.
 std::optional<mlir::presburger::Fraction>
 convertedNumber(const mlir::presburger::Fraction &number,
                 const NumberType &from, const NumberType &to);

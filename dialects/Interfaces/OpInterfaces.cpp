@@ -51,7 +51,7 @@ FailureOr<Definition> getDefinition(DefinitionOpInterface op) {
   op.define(builder);
   Definition definition = builder.take();
   for (const Requirement &r : definition.requirements) {
-    // The difference decides more often than its sides do.
+    // The difference is decided more often than its sides.
     IntExpr difference = r.lhs - r.rhs;
     if (difference.isConstant() &&
         !holds(difference.getConstant(), r.predicate, 0))
@@ -89,7 +89,7 @@ FailureOr<Operation *> detail::createInferred(
     OpBuilder &builder, Location loc, StringRef name, unsigned numResults,
     llvm::function_ref<void(OperationState &, TypeRange)> fill) {
   OperationState state(loc, name);
-  // Types are known only once the operator can be asked.
+  // Types are known only after the operator exists.
   SmallVector<Type> unknown(numResults,
                             UnrankedTensorType::get(builder.getF32Type()));
   fill(state, unknown);
@@ -110,7 +110,7 @@ FailureOr<Operation *> detail::createInferred(
   return op;
 }
 
-/// How many operands are declared; nothing where any number may be.
+/// The number of declared operands; nothing if any number is allowed.
 static std::optional<size_t> countOperands(OperationName name) {
   if (name.hasTrait<OpTrait::ZeroOperands>())
     return 0;
@@ -127,7 +127,8 @@ static std::optional<size_t> countOperands(OperationName name) {
   return count;
 }
 
-/// Who asks an operator believes that it has what is declared of it.
+/// Checks operands and attributes, because an operator's methods assume that
+/// the declared ones exist.
 static LogicalResult checkDeclared(Location loc, OperationName name,
                                    ValueRange operands,
                                    ArrayRef<NamedAttribute> attributes) {
@@ -136,8 +137,8 @@ static LogicalResult checkDeclared(Location loc, OperationName name,
     return emitError(loc) << "'" << name << "' op requires " << *count
                           << " operands, got " << operands.size();
   NamedAttrList list(attributes);
-  // None of the mlc dialect's is optional; names of other dialects' operators
-  // do not come as data.
+  // No attribute of the mlc dialect is optional; names of other dialects'
+  // operators do not come as data.
   bool areNeeded = name.getDialectNamespace() == "mlc";
   for (StringAttr attribute : name.getAttributeNames())
     if (areNeeded && !list.get(attribute))
@@ -165,7 +166,7 @@ LogicalResult verifyResultTypes(Operation *op) {
   FailureOr<SmallVector<Type>> types = inferResultTypes(op);
   if (failed(types))
     return failure();
-  // How many there are is declared, and verified before.
+  // Their number is declared, and verified before.
   for (auto [result, type] : llvm::zip_equal(op->getResults(), *types))
     if (result.getType() != type)
       return op->emitOpError()

@@ -1,4 +1,4 @@
-//===- OpInterfaces.h - What every operator answers -------------*- C++ -*-===//
+//===- OpInterfaces.h - The interfaces of operators -------------*- C++ -*-===//
 
 #ifndef MLC_DIALECTS_INTERFACES_OPINTERFACES_H
 #define MLC_DIALECTS_INTERFACES_OPINTERFACES_H
@@ -9,8 +9,7 @@
 #include "llvm/ADT/STLFunctionalExtras.h"
 
 namespace mlc {
-/// Verifier of every operator: the result types are those that follow from its
-/// operands.
+/// Verifier of every operator: the result types must follow from its operands.
 mlir::LogicalResult verifyResultTypes(mlir::Operation *op);
 } // namespace mlc
 
@@ -18,19 +17,19 @@ mlir::LogicalResult verifyResultTypes(mlir::Operation *op);
 
 namespace mlc {
 
-/// The definition of `op` over its operands' dims; fails, with an error, when
-/// ranks, types or attributes do not fit. A requirement on constants that does
-/// not hold is an error too; symbolic ones stay in the definition.
+/// The definition of `op` over its operands' dims. Fails, with an error, if
+/// ranks, types or attributes do not fit. A violated requirement on constants
+/// is an error too; symbolic ones stay in the definition.
 mlir::FailureOr<Definition> getDefinition(DefinitionOpInterface op);
 
 /// The result types that follow from the operands (definition or opaque).
 mlir::FailureOr<llvm::SmallVector<mlir::Type>>
 inferResultTypes(mlir::Operation *op);
 
-/// Creates an operator of the mlc dialect whose name, operands and attributes
-/// come as data (from a rule, a catalog or a log), and gives it the result
-/// types that follow from its operands. Fails, with an error at `loc`, and
-/// leaves nothing behind when it is not well formed.
+/// Creates an mlc operator from a name, operands and attributes that are data
+/// (from a rule, a catalog or a log), with the result types that follow from
+/// its operands. If it is not well formed, emits an error at `loc` and leaves
+/// nothing behind.
 mlir::FailureOr<mlir::Operation *>
 createOp(mlir::OpBuilder &builder, mlir::Location loc, llvm::StringRef name,
          mlir::ValueRange operands,
@@ -38,8 +37,8 @@ createOp(mlir::OpBuilder &builder, mlir::Location loc, llvm::StringRef name,
          unsigned numResults = 1);
 
 namespace detail {
-/// An operator of what `fill` gives it, types that stand for those that follow
-/// among it.
+/// Creates an operator from what `fill` adds to the state, including
+/// placeholder types for the results.
 mlir::FailureOr<mlir::Operation *> createInferred(
     mlir::OpBuilder &builder, mlir::Location loc, llvm::StringRef name,
     unsigned numResults,
@@ -63,10 +62,9 @@ constexpr bool isList = std::is_convertible_v<Arg, mlir::ValueRange> &&
                         !std::is_convertible_v<Arg, mlir::Value>;
 } // namespace detail
 
-/// Whether `Args` are the operands and attributes of `Op`, all of them, in the
-/// order of its declaration (dialects/Graph/*.td). TableGen's builders that
-/// take all operands as one list, and attributes as another or not at all, do
-/// not count.
+/// Whether `Args` are all operands and attributes of `Op`, in the order of its
+/// declaration (dialects/Graph/*.td). TableGen's builders that take all
+/// operands as one list, and attributes as another or not at all, do not count.
 template <typename Op, typename... Args>
 concept MadeOf =
     !(detail::areAttributes<Op, Args> || ...) &&
@@ -76,13 +74,14 @@ concept MadeOf =
       Op::build(builder, state, types, std::forward<Args>(args)...);
     };
 
-/// Creates `Op` of these operands and attributes, as they are declared, and
-/// gives it the result types that follow:
+/// Creates `Op` from these operands and attributes, in the order of
+/// declaration, with the result types that follow:
 ///
 ///   createOp<ReduceOp>(builder, loc, x, Reduction::Sum, axes)
 ///
-/// None of them may be null. Fails as above; TableGen's own builders that infer
-/// types end the program instead, which a model's dims must not.
+/// None of them may be null. Fails like the function above. TableGen's own
+/// builders that infer types end the program instead, which a model's dims must
+/// not do.
 template <typename Op, typename... Args>
   requires MadeOf<Op, Args...>
 mlir::FailureOr<Op> createOp(mlir::OpBuilder &builder, mlir::Location loc,
@@ -98,9 +97,9 @@ mlir::FailureOr<Op> createOp(mlir::OpBuilder &builder, mlir::Location loc,
   return mlir::cast<Op>(*op);
 }
 
-/// The least value that members of an operator's list of that name may have;
-/// nothing where any will do. Definitions do not require it: they would give
-/// numbers.
+/// The least value of the members of an operator's list of that name; nothing
+/// if any will do. Definitions do not require it, because they give numbers for
+/// other values, too.
 std::optional<int64_t> leastOf(llvm::StringRef list);
 
 } // namespace mlc

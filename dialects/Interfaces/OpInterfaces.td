@@ -1,4 +1,4 @@
-//===- OpInterfaces.td - What every operator answers -------*- tablegen -*-===//
+//===- OpInterfaces.td - Interfaces of operators -----------*- tablegen -*-===//
 
 #ifndef MLC_DIALECTS_INTERFACES_OPINTERFACES
 #define MLC_DIALECTS_INTERFACES_OPINTERFACES

@@ -16,7 +16,7 @@ using namespace mlir;
 
 namespace mlc {
 
-/// The dim of a concatenation is one of its tensors'.
+/// Checks that the operands have the dim of a concatenation.
 static LogicalResult check(tensor::ConcatOp op) {
   auto hasDim = [&](Value value) {
     auto type = dyn_cast<RankedTensorType>(value.getType());
@@ -28,7 +28,7 @@ static LogicalResult check(tensor::ConcatOp op) {
          << int64_t(op.getDim()) << ", which not all of its tensors have";
 }
 
-/// A pad has one width for each dim and side: a number, or an operand.
+/// Checks that a pad has one width, a number or an operand, per dim and side.
 static LogicalResult check(tensor::PadOp op) {
   auto isFull = [&](ArrayRef<int64_t> numbers, ValueRange operands) {
     return int64_t(numbers.size()) == op.getSourceType().getRank() &&
@@ -42,7 +42,7 @@ static LogicalResult check(tensor::PadOp op) {
                         "the number that stands for an operand");
 }
 
-/// The groups of dims of a reshape are all dims in order.
+/// Checks that the groups of dims of a reshape are all dims in order.
 template <typename Reshape>
 static LogicalResult checkGroups(Reshape op, RankedTensorType expanded) {
   int64_t next = 0;
@@ -79,7 +79,7 @@ void setArgumentName(BlockArgument argument, StringRef name) {
   argument.setLoc(NameLoc::get(attribute, argument.getLoc()));
 }
 
-/// MLIR forgets how a text calls values; where it stood there it can tell.
+/// MLIR forgets the names of values in a text, but can tell their positions.
 static void nameArguments(const AsmParserState &text) {
   for (const AsmParserState::BlockDefinition &block : text.getBlockDefs())
     for (auto [i, definition] : llvm::enumerate(block.arguments)) {
@@ -89,13 +89,13 @@ static void nameArguments(const AsmParserState &text) {
       const char *start = range.Start.getPointer();
       StringRef name(start, range.End.getPointer() - start);
       BlockArgument argument = block.block->getArgument(i);
-      // A location that is written out says more.
+      // An explicit location says more.
       if (name.consume_front("%") && argumentName(argument).empty())
         setArgumentName(argument, name);
     }
 }
 
-/// As mlir::parseSourceFile, without verification, with names of arguments.
+/// Like mlir::parseSourceFile, without verification, with names of arguments.
 static OwningOpRef<ModuleOp> parseWithNames(const llvm::SourceMgr &sources,
                                             MLIRContext *context) {
   ParserConfig config(context, /*verifyAfterParse=*/false);

@@ -13,12 +13,12 @@ class SourceMgr;
 
 namespace mlc {
 
-/// Reads and verifies a module, as mlir::parseSourceFile does, but refuses
-/// first what makes MLIR 22's own verifiers and accessors read out of bounds:
-/// the dim of a `tensor.concat` that its operands do not have, a `tensor.pad`
-/// without a width for each side, groups of a reshape that are not its dims.
-/// Null, with errors emitted, where the text is no module. Arguments of blocks
-/// keep the names that the text has for them (argumentName).
+/// Reads and verifies a module, like mlir::parseSourceFile, but first rejects
+/// input that makes MLIR 22's own verifiers and accessors read out of bounds: a
+/// `tensor.concat` along a dim that its operands lack, a `tensor.pad` without a
+/// width per side, groups of a reshape that are not its dims. Null, with errors
+/// emitted, if the text is not a module. Block arguments keep the names of the
+/// text (argumentName).
 mlir::OwningOpRef<mlir::ModuleOp> parseModule(const llvm::SourceMgr &sources,
                                               mlir::MLIRContext *context);
 /// The same for the file called `path`; `-` is standard input.
@@ -29,10 +29,10 @@ mlir::OwningOpRef<mlir::ModuleOp> parseModuleText(llvm::StringRef text,
                                                   llvm::StringRef name,
                                                   mlir::MLIRContext *context);
 
-/// What the text from which an argument was read calls it, without `%`; empty
-/// where it was not read by the functions above. It is the argument's location,
-/// a NameLoc, so that printing with OpPrintingFlags::printNameLocAsPrefix gives
-/// the name again.
+/// The name of an argument in the text from which it was read, without `%`;
+/// empty if it was not read by the functions above. The name is the argument's
+/// location, a NameLoc, so that printing with
+/// OpPrintingFlags::printNameLocAsPrefix reproduces it.
 llvm::StringRef argumentName(mlir::BlockArgument argument);
 /// Gives an argument a name.
 void setArgumentName(mlir::BlockArgument argument, llvm::StringRef name);

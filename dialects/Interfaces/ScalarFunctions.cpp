@@ -1,4 +1,4 @@
-//===- ScalarFunctions.cpp - What is known of each scalar function --------===//
+//===- ScalarFunctions.cpp - The facts of each scalar function ------------===//
 
 #include "dialects/Interfaces/ScalarFunctions.h"
 #include "dialects/Interfaces/EvaluatorScalar.h"
@@ -19,7 +19,7 @@ constexpr double infinity = Span::infinity;
 using B = const DefinitionBuilder;
 using X = const Expr;
 
-/// At 0, where it is infinite, as if the root did not move.
+/// The slope of sqrt; 0 at 0, where it is infinite.
 Expr slopeOfRoot(B &b, X &x) {
   Expr zero = b.constant(x->type, 0);
   return select(compare(ComparePredicate::GT, x, zero),

@@ -1,11 +1,12 @@
-//===- ScalarFunctions.h - What is known of each scalar function *- C++ -*-===//
+//===- ScalarFunctions.h - The facts of each scalar function ----*- C++ -*-===//
 //
-// One table, ScalarFunctions.def: every fact about a function of numbers stands
-// in its row and nowhere else. Definitions name functions by enumeration; texts
-// (index notation, operators, ONNX, MLIR's arith and math) are looked up where
-// they are read or written. A test holds every fact to sampled values.
+// One table, ScalarFunctions.def, holds every fact about a scalar function.
+// Definitions name functions by enumeration; texts (index notation, operators,
+// ONNX, MLIR's arith and math) are looked up where they are read or written. A
+// test compares every fact with sampled values.
 //
-// Facts are of the real function, unless they say that they are of floats.
+// Facts are about the real function, unless they say that they are about
+// floats.
 //
 //===----------------------------------------------------------------------===//
 
@@ -39,13 +40,13 @@ enum class BinaryFn {
 #include "dialects/Interfaces/ScalarFunctions.def"
 };
 
-/// What a function takes; it gives the same type. Words are integers of 64
-/// bits.
+/// The types that a function takes; it returns the same type. Words are 64-bit
+/// integers.
 enum class Takes { Floats, Numbers, Truths, Words };
 
 enum class Parity { None, Even, Odd };
 
-/// How values follow arguments, wherever the function is defined.
+/// How values depend on arguments, wherever the function is defined.
 enum class Growth {
   Unknown,
   NonDecreasing,
@@ -54,17 +55,17 @@ enum class Growth {
   WithMagnitude, // strictly increasing in |x|
 };
 
-/// What stands for the function in the exact domains (residues modulo a prime
-/// and rationals).
+/// The function's meaning in the exact domains (residues modulo a prime and
+/// rationals).
 enum class ExactMeaning {
-  Field,         // itself: sums, products and quotients
-  Order,         // itself where numbers have an order; residues have a hash
-  Uninterpreted, // a hash of the argument, itself at a few points at most
-  None,          // nothing: it is of no numbers
+  Field,         // itself
+  Order,         // itself if numbers have an order; hashed for residues
+  Uninterpreted, // a hash of the argument; itself at a few points at most
+  None,          // none: it is not a function of numbers
 };
 
-/// The numbers from `low` to `high`; finite ends are among them unless it is
-/// open, infinite ones always.
+/// The numbers from `low` to `high`, including finite ends unless it is open,
+/// and infinite ends always.
 struct Span {
   static constexpr double infinity = std::numeric_limits<double>::infinity();
 
@@ -79,10 +80,10 @@ struct Span {
   bool isEverything() const { return low == -infinity && high == infinity; }
 };
 
-/// How ONNX has it.
+/// Its operator in ONNX.
 struct OnnxFunction {
   llvm::StringRef name = {};
-  int64_t opset = 7; // the oldest that does
+  int64_t opset = 7; // the oldest that has it
   bool takesIntegers = false;
 };
 
@@ -90,50 +91,50 @@ struct OnnxFunction {
 struct ScalarFunction {
   static constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
-  /// In index notation; also the operator's name, unless that is given.
+  /// In index notation; also the operator's name, unless that is given below.
   llvm::StringRef name;
   llvm::StringRef mnemonic = name;
-  /// The operation that lowering makes of it for floats, "math.exp"; empty
-  /// where it takes several.
+  /// The operation that it lowers to for floats, "math.exp"; empty if it takes
+  /// several.
   llvm::StringRef operation = {};
   OnnxFunction onnx = {};
 
   Takes takes = Takes::Floats;
-  /// f(x) = x for whole numbers x.
+  /// f(x) = x for integers x.
   bool keepsIntegers = false;
-  /// Floats: whether the value need be rounded.
+  /// Floats: whether the value needs rounding.
   bool isRounded = true;
 
   Parity parity = Parity::None;
   Growth growth = Growth::Unknown;
-  /// Where it is defined: in `where`, but for 0 if it excludes that. Elsewhere
-  /// it has no value, which has a name.
+  /// The domain: `where`, without 0 if `excludesZero` is set. Elsewhere it has
+  /// no value, for the reason `undefined`.
   Span where = {};
   bool excludesZero = false;
   Undefined undefined = {};
-  /// All values lie in it, to the last digit: ends that are no floats are
-  /// rounded outwards. An open one has its ends as bounds alone.
+  /// Contains all values, to the last digit: ends that are not floats are
+  /// rounded outwards. The ends of an open range are only bounds.
   Span range = {};
-  /// Floats: f(0), f(inf), f(-inf), NaN where there is none; f(NaN) is NaN.
-  /// Whole numbers are exact.
+  /// Floats: f(0), f(inf), f(-inf), or NaN if undefined; f(NaN) is NaN. Whole
+  /// numbers are exact.
   double atZero = nan, atInfinity = nan, atMinusInfinity = nan;
-  /// f(1) where that is a whole number, else NaN.
+  /// f(1) if that is a whole number, else NaN.
   double atOne = nan;
 
-  /// Work of one value, in sums; whether it counts among an operator's
-  /// functions.
+  /// The cost of one value, in additions, and whether it counts among an
+  /// operator's functions.
   double operations = 1;
   bool isFunction = false;
 
   ExactMeaning exact = ExactMeaning::Uninterpreted;
-  /// Of a float64, by the C library; null for truth values.
+  /// Evaluates a float64 by the C library; null for truth values.
   double (*evaluate)(double) = nullptr;
-  /// The least interval that is known to hold f of all numbers of `a`, all of
-  /// which have one. Null where it follows: for an increasing function from its
-  /// values at the ends.
+  /// The smallest interval known to contain f of all numbers in `a`, if all
+  /// have a value. Null if it follows from other facts: for an increasing
+  /// function from its values at the ends.
   Undefined (*interval)(const ScalarFunction &f, Interval a,
                         Interval &out) = nullptr;
-  /// f'(x); null for truth values. Where there is none it has any value.
+  /// f'(x); null for truth values. Any value where there is no derivative.
   Expr (*derivative)(const DefinitionBuilder &b, const Expr &x) = nullptr;
 
   static bool isWhole(double x) { return x - std::floor(x) == 0.0; }
@@ -150,7 +151,7 @@ struct ScalarFunction {
   bool isMonotone() const {
     return growth == Growth::NonDecreasing || growth == Growth::Increasing;
   }
-  /// Whether `atZero` is f(0) to the last digit.
+  /// Whether `atZero` equals f(0) exactly.
   bool hasZero() const { return isDefinedAt(0.0) && isWhole(atZero); }
   /// f(0) = 0.
   bool keepsZero() const { return hasZero() && atZero == 0.0; }
@@ -159,8 +160,8 @@ struct ScalarFunction {
     return keepsZero() && growth != Growth::Unknown &&
            growth != Growth::NonDecreasing;
   }
-  /// f(x) has the sign of x, and f(-x) = -f(x), for all numbers: maxima and
-  /// signs may pass through it.
+  /// For all numbers, f(x) has the sign of x and f(-x) = -f(x): maxima and
+  /// signs commute with it.
   bool isSigmoidal() const {
     return parity == Parity::Odd && growth == Growth::Increasing &&
            isDefinedEverywhere();
@@ -175,7 +176,7 @@ struct ScalarFunction {
 struct ScalarFunction2 {
   llvm::StringRef name;
   Takes takes = Takes::Numbers;
-  /// Whether it may have no value for numbers that have one.
+  /// Whether it may be undefined for defined numbers.
   bool isPartial = false;
   double operations = 1;
   bool isFunction = false;
@@ -190,14 +191,14 @@ const ScalarFunction2 &factsOf(BinaryFn fn);
 inline llvm::StringRef name(UnaryFn fn) { return factsOf(fn).name; }
 inline llvm::StringRef name(BinaryFn fn) { return factsOf(fn).name; }
 
-/// By the name in index notation; nothing for none.
+/// By the name in index notation; nothing if there is none.
 std::optional<UnaryFn> unaryNamed(llvm::StringRef name);
 std::optional<BinaryFn> binaryNamed(llvm::StringRef name);
-/// By an operation of arith or math on floats.
+/// From an operation of arith or math on floats.
 std::optional<UnaryFn> unaryOfOperation(llvm::StringRef operation);
-/// By our operator's name; null for none.
+/// From mlc's operator name; null if there is none.
 const ScalarFunction *findByMnemonic(llvm::StringRef mnemonic);
-/// By ONNX's operator.
+/// From ONNX's operator name.
 const ScalarFunction *findByOnnxName(llvm::StringRef name);
 
 } // namespace mlc

@@ -1,4 +1,4 @@
-//===- States.cpp - What lives across runs --------------------------------===//
+//===- States.cpp - State that lives across runs --------------------------===//
 
 #include "dialects/Interfaces/States.h"
 #include "mlir/IR/Builders.h"

@@ -1,6 +1,6 @@
-//===- StoredDim.h - The dims of a tensor as they are stored ----*- C++ -*-===//
+//===- StoredDim.h - The stored dims of a tensor ----------------*- C++ -*-===//
 //
-// What a `#mlc.layout` is made of; see Layout.h.
+// The parts of a `#mlc.layout`; see Layout.h.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,8 +12,8 @@
 
 namespace mlc {
 
-/// One dim as it is stored: dim `dim` of the tensor, or the part of its index
-/// that numbers blocks or lanes.
+/// One stored dim: dim `dim` of the tensor, or the block or lane number of its
+/// index.
 struct StoredDim {
   enum class Part { Whole, Block, Lane };
   unsigned dim;
@@ -26,9 +26,9 @@ struct StoredDim {
   }
 };
 
-/// Dim `dim`, which has `size` elements, as `groups` groups of as many
-/// elements, each group cut into blocks of `block`, the last one filled up. A
-/// dim that is left out has size 1 and no block.
+/// Dim `dim`, which has `size` elements, split into `groups` equal groups, each
+/// cut into blocks of `block`, the last one filled up. A dim that is left out
+/// has size 1 and no block.
 struct DimSplit {
   unsigned dim;
   int64_t size, block = 0, groups = 1;

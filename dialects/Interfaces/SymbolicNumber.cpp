@@ -14,7 +14,7 @@ namespace mlc {
 /// Fractions that float32 holds exactly; beyond, rounding would differ.
 constexpr int64_t maxExact = 1 << 24;
 constexpr int64_t maxDenominator = 1 << 16;
-/// Larger expressions only hostile models make.
+/// Only hostile models make larger expressions.
 constexpr unsigned maxNodes = 1000;
 
 static IntExpr constant(IntExpr like, int64_t value) {
@@ -77,8 +77,8 @@ MaybeNumber asElement(const Number &number, Type type) {
     return std::nullopt;
   std::optional<int64_t> value = number.asConstant();
   if (!value) {
-    // What wraps around without a symbol is no expression, and sizes fit into
-    // less than 32 bits only where they are known.
+    // An expression cannot express wrapping without a symbol, and sizes fit
+    // into less than 32 bits only if they are known.
     bool isSymbolic = false;
     number.numerator.walkSymbols([&](llvm::StringRef) { isSymbolic = true; });
     bool fits = integer.getWidth() >= 32 || integer.getWidth() == 1;
@@ -105,8 +105,8 @@ static bool isPositive(const Number &a) {
   return a.numerator.isKnownPositive();
 }
 
-/// Whether a float product or quotient of both may be the zero that numbers
-/// here do not have, -0.
+/// Whether a float product or quotient of both may be -0, which these numbers
+/// do not have.
 static bool mayBeMinusZero(const Number &a, const Number &b) {
   auto isSigned = [](const Number &x) {
     return isPositive(x) || isNegative(x);
@@ -140,7 +140,7 @@ static bool align(Number &a, Number &b) {
 // Functions
 //===----------------------------------------------------------------------===//
 
-/// The number rounded to an integer by `fn`; what float makes -0 is none.
+/// The number rounded to an integer by `fn`; nothing if floats give -0.
 static MaybeNumber rounded(UnaryFn fn, const Number &a) {
   if (a.isInteger())
     return a;
@@ -249,7 +249,7 @@ static MaybeNumber divideFloats(const Number &a, const Number &b) {
   return exact ? fraction(*exact * b.denominator, a.denominator) : std::nullopt;
 }
 
-/// What takes truths.
+/// Connectives of truth values.
 static MaybeNumber connect(BinaryFn fn, IntExpr a, IntExpr b) {
   switch (fn) {
   case BinaryFn::And:
@@ -320,7 +320,7 @@ MaybeNumber applyCompare(ComparePredicate predicate, Number a, Number b) {
   }
   IntExpr difference = b.numerator - a.numerator;
   IntExpr zero = constant(difference, 0), one = constant(difference, 1);
-  // 1 where an integer is above 0, else 0.
+  // 1 if an integer is above 0, else 0.
   auto isAbove = [&](IntExpr x) {
     if (x.isKnownPositive())
       return one;
@@ -359,12 +359,12 @@ MaybeNumber applySelect(const Number &condition, const MaybeNumber &then,
 
 MaybeNumber applyCast(const Number &a, Type from, Type to) {
   if (to.isInteger(1)) {
-    // Bools are what is not 0.
+    // A bool is whether the number is not 0.
     return applyCompare(ComparePredicate::NE, a, number(a.numerator, 0));
   }
   if (isa<FloatType>(to) || !isa<FloatType>(from))
     return asElement(a, to);
-  // A float is cut towards zero; what its integer type does not hold is for
+  // A float is truncated; one that its integer type does not hold is left to
   // the evaluator of concrete tensors.
   Number cut = a;
   if (!a.isInteger()) {

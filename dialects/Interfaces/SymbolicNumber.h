@@ -1,9 +1,9 @@
 //===- SymbolicNumber.h - Arithmetic on symbolic numbers --------*- C++ -*-===//
 //
-// One step each of the evaluator on symbolic numbers (EvaluatorSymbolic.h), in
-// the type that a machine computes in: known integers wrap at its width, and
-// floats are numbers only where float32 holds them exactly. Symbols are sizes,
-// which fit into 32 bits. Nothing: the number is left open.
+// Single steps of the evaluator on symbolic numbers (EvaluatorSymbolic.h), with
+// machine types: known integers wrap at their width, and floats are numbers
+// only if float32 holds them exactly. Symbols are sizes, which fit into 32
+// bits. Nothing means that the number is unknown.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,12 +14,12 @@
 
 namespace mlc {
 
-/// Whether `a` is not negative for sizes above 0.
+/// Whether `a` is not negative for all sizes above 0.
 bool isUsuallyNonNegative(IntExpr a);
 
-/// numerator / denominator in lowest terms; nothing when that is 0.
+/// numerator / denominator in lowest terms; nothing if the denominator is 0.
 MaybeNumber fraction(IntExpr numerator, int64_t denominator);
-/// A float that is exactly known, also in float32.
+/// A float that is known exactly, also in float32.
 MaybeNumber numberOf(double value, mlir::MLIRContext *context);
 
 MaybeNumber applyUnary(UnaryFn fn, mlir::Type type, const Number &a);
@@ -27,12 +27,12 @@ MaybeNumber applyUnary(UnaryFn fn, mlir::Type type, const Number &a);
 MaybeNumber applyBinary(BinaryFn fn, mlir::Type type, const Number &a,
                         const Number &b,
                         llvm::function_ref<void(IntExpr)> assume);
-/// 0 or 1, symbolic where the symbols decide.
+/// 0 or 1, or symbolic if that can express it.
 MaybeNumber applyCompare(ComparePredicate predicate, Number a, Number b);
 MaybeNumber applySelect(const Number &condition, const MaybeNumber &then,
                         const MaybeNumber &otherwise);
 MaybeNumber applyCast(const Number &a, mlir::Type from, mlir::Type to);
-/// `number` as an element of `type`: nothing where that does not hold it.
+/// `number` as an element of `type`; nothing if the type does not hold it.
 MaybeNumber asElement(const Number &number, mlir::Type type);
 
 } // namespace mlc

@@ -57,11 +57,11 @@ public:
   }
 
 private:
-  /// What stands for each loop of the definition.
+  /// Replacements for the loops of the definition.
   using Loops = DenseMap<unsigned, Expr>;
 
   //===--------------------------------------------------------------------===//
-  // What varies
+  // Varying values
   //===--------------------------------------------------------------------===//
 
   bool varies(TensorId tensor) const {
@@ -69,7 +69,7 @@ private:
                           : inputVaries[tensor.index];
   }
 
-  /// Whether anything that varies is read, be it for a condition.
+  /// Whether it reads anything that varies, even in a condition.
   bool varies(const Expr &expr) {
     auto [it, isNew] = known.try_emplace(expr, false);
     if (!isNew)
@@ -99,7 +99,7 @@ private:
   // Stages
   //===--------------------------------------------------------------------===//
 
-  /// Loops of one's own for those of the definition.
+  /// New loops in place of the definition's.
   SmallVector<Loop> fresh(ArrayRef<Loop> loops, Loops &map) {
     SmallVector<Loop> own;
     for (const Loop &loop : loops) {
@@ -152,7 +152,7 @@ private:
   // Expressions
   //===--------------------------------------------------------------------===//
 
-  /// A reduction over loops of its own of body(map).
+  /// A reduction of body(map) over new loops.
   Expr reduce(ReduceKind kind, ArrayRef<Loop> loops, const Loops &map,
               llvm::function_ref<Expr(const Loops &)> body) {
     Loops inside = map;
@@ -181,8 +181,7 @@ private:
     return make(std::move(node));
   }
 
-  /// How an expression of the definition moves, at `map`; null where it does
-  /// not.
+  /// The tangent of an expression of the definition, at `map`; null if it is 0.
   Expr tangentOf(const Expr &expr, const Loops &map) {
     if (!failure.empty() || !isa<FloatType>(expr->type) || !varies(expr))
       return Expr();
@@ -247,8 +246,8 @@ private:
     return isZero ? Expr() : slope * tangent;
   }
 
-  /// The tangent at the same place; where that is out of range, the tangent of
-  /// what stands for the element.
+  /// The tangent at the same place; out of range, the tangent of the guard
+  /// value.
   Expr tangentOfRead(const ExprNode &node, const Loops &map) {
     SmallVector<Expr> at;
     for (const Expr &index : node.indices())
@@ -283,9 +282,9 @@ private:
 
   Expr tangentOfReduce(const ExprNode &node, const Loops &map) {
     const Expr &body = node.operands[0];
-    if (node.loops.empty()) // of one value
+    if (node.loops.empty()) // a single value
       return tangentOf(body, map);
-    // What the tangent at one place counts for.
+    // The weight of the tangent at one place.
     std::function<Expr(const Loops &, const Expr &)> weighted;
     switch (node.reduce) {
     case ReduceKind::Sum:
@@ -320,7 +319,7 @@ private:
     return place;
   }
 
-  /// The product of the values at all places but this.
+  /// The product of the values at all other places.
   Expr productOfOthers(const ExprNode &node, const Loops &here) {
     return reduce(ReduceKind::Prod, node.loops, here, [&](const Loops &there) {
       return select(isSamePlace(placeOf(node, here), placeOf(node, there)),
@@ -329,7 +328,7 @@ private:
     });
   }
 
-  /// Whether this is the first place that has the maximum or minimum.
+  /// Whether this is the first place with the maximum or minimum.
   Expr hasExtremum(const ExprNode &node, const Loops &here) {
     Expr own = valueOf(node.operands[0], here);
     return reduce(ReduceKind::All, node.loops, here, [&](const Loops &there) {

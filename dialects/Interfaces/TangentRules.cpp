@@ -18,15 +18,15 @@ Expr choose(const DefinitionBuilder &b, const Expr &choice, const Expr &yes,
   return select(choice, yes ? yes : zero, no ? no : zero);
 }
 
-/// The larger (or smaller) of two moves; where they are equal, what does not
-/// vary stays, else the first is it.
+/// The tangent of the larger (or smaller) operand. On a tie a constant operand
+/// wins, else the first.
 static Expr tangentOfExtremum(const DefinitionBuilder &b, bool isMax,
                               const Moving &x, const Moving &y) {
   using enum ComparePredicate;
   auto chosen = [&](bool isFirst) {
     return isMax ? (isFirst ? GE : GT) : (isFirst ? LE : LT);
   };
-  if (!x.varies) // y is chosen where it is beyond x
+  if (!x.varies) // y is chosen if it is beyond x
     return choose(b, compare(chosen(false), y.value, x.value), y.tangent,
                   Expr());
   return choose(b, compare(chosen(y.varies), x.value, y.value), x.tangent,
@@ -49,8 +49,8 @@ Expr isSteep(const DefinitionBuilder &b, const Expr &x, const Expr &y) {
       binary(BinaryFn::And, isAtZero, compare(ComparePredicate::LT, y, one)));
 }
 
-/// x^y: y x^(y-1) dx + x^y log(x) dy, the former where it is not steep, the
-/// latter for x > 0.
+/// x^y: y x^(y-1) dx + x^y log(x) dy; the former if it is not steep, the latter
+/// for x > 0.
 static Expr tangentOfPower(const DefinitionBuilder &b, const Moving &x,
                            const Moving &y, bool isZeroWhereSteep) {
   Expr power = binary(BinaryFn::Pow, x.value, y.value);

@@ -1,9 +1,9 @@
 //===- Threefry.h - Random bits as a function of a counter ------*- C++ -*-===//
 //
-// Threefry-2x32 of 20 rounds (Salmon and others, "Parallel random numbers: as
-// easy as 1, 2, 3", 2011): a block cipher's bits of a key and a counter, so
-// that any of them can be computed alone, again and in any order. Words are
-// halves of 64 bits, the first one low.
+// Threefry-2x32 with 20 rounds (Salmon and others, "Parallel random numbers: as
+// easy as 1, 2, 3", 2011): a block cipher of a key and a counter, so that each
+// number can be computed alone, repeatedly and in any order. Words are 64-bit
+// halves, the low one first.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,10 +15,10 @@
 
 namespace mlc {
 
-/// How far the second word is rotated in rounds 0, 1, ..., again from the 8th.
+/// The rotation of the second word in rounds 0, 1, ..., repeating after 8.
 inline constexpr int threefryRotations[8] = {13, 15, 26, 6, 17, 29, 16, 24};
 constexpr int threefryRounds = 20;
-/// The third word of the key is this, xored with the other two.
+/// The third word of the key is this, XORed with the other two.
 constexpr uint32_t threefryParity = 0x1BD11BDA;
 
 constexpr uint64_t threefry(uint64_t key, uint64_t counter) {
@@ -37,7 +37,7 @@ constexpr uint64_t threefry(uint64_t key, uint64_t counter) {
   return uint64_t(y) << 32 | x;
 }
 
-// The authors' vectors.
+// The authors' test vectors.
 static_assert(threefry(0, 0) == 0x99ba4efe'6b200159);
 static_assert(threefry(~uint64_t(0), ~uint64_t(0)) == 0xbb002be7'1cb996fc);
 static_assert(threefry(0x03707344'13198a2e, 0x85a308d3'243f6a88) ==

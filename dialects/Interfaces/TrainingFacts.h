@@ -1,8 +1,7 @@
-//===- TrainingFacts.h - What is known of a model in training ---*- C++ -*-===//
+//===- TrainingFacts.h - Attributes of a model in training ------*- C++ -*-===//
 //
-// Attributes by which whoever feeds and runs a program that is trained reads
-// what it is made of. Differentiation writes them; the phases behind it leave
-// them alone.
+// Attributes that describe a training program to those who feed and run it.
+// Differentiation writes them; later phases leave them alone.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,16 +12,16 @@
 
 namespace mlc {
 
-/// On an argument of a function that computes a loss, as a UnitAttr: samples
-/// are of it, as the model's inputs and the loss's target are. Other inputs are
-/// what a step is told.
+/// On an argument of a function that computes a loss, as a UnitAttr: it holds
+/// samples, like the model's inputs and the loss's target. Other inputs are
+/// settings of a step.
 inline constexpr llvm::StringLiteral kSampleAttr = "mlc.sample";
 
-/// On an argument with kSampleAttr: that it holds labels, and how many classes
-/// these name, as an i64.
+/// On an argument with kSampleAttr that holds labels: the number of classes, as
+/// an i64.
 inline constexpr llvm::StringLiteral kClassesAttr = "mlc.classes";
 
-/// On a module: the names of the parameters that became constants, because the
+/// On a module: the names of the parameters that became constants because the
 /// loss does not depend on them; an array of StringAttr.
 inline constexpr llvm::StringLiteral kUnreadAttr = "mlc.unread";
 

@@ -8,14 +8,14 @@ using llvm::StringRef;
 
 namespace mlc {
 
-/// An element type by the name that the runtime has for it.
+/// An element type by its name in the runtime.
 static std::string elementText(StringRef type) {
   if (type == "i1")
     return "bool";
   return type.starts_with("ui") ? type.drop_front().str() : type.str();
 }
 
-/// A dim or a list of them; products are written close.
+/// A dim or a list of them, without spaces around products.
 static std::string closeText(StringRef dim) {
   std::string text;
   while (!dim.empty()) {
@@ -43,7 +43,7 @@ std::string typeText(mlir::Type element, llvm::ArrayRef<IntExpr> dims) {
   return elementText(type) + "[" + closeText(text) + "]";
 }
 
-/// "?x3xf32, #mlc.dims<[N, 3]>" as a type; empty where it is something else.
+/// "?x3xf32, #mlc.dims<[N, 3]>" as a type; empty for other texts.
 static std::string plainType(StringRef text) {
   auto [element, encoding] = text.split(", ");
   std::string dims;

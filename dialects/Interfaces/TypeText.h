@@ -15,7 +15,7 @@ std::string dimText(IntExpr dim);
 /// `f32[batch, 2*w - 1, 288]`, as `mlc inspect` prints types.
 std::string typeText(mlir::Type element, llvm::ArrayRef<IntExpr> dims);
 
-/// A message in which types of tensors, as MLIR writes them, are written so.
+/// Rewrites the tensor types in a message from MLIR's form to this one.
 std::string withPlainTypes(llvm::StringRef message);
 
 } // namespace mlc

@@ -19,7 +19,7 @@
 
 namespace mlc::rule {
 
-/// All that can be said of an argument's elements.
+/// All predicates of an argument's elements.
 llvm::ArrayRef<ElementPredicate> elementPredicates();
 
 } // namespace mlc::rule

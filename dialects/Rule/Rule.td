@@ -56,9 +56,9 @@ def Rule_DefOp : Rule_Op<"def", [Symbol, SymbolTable, NoTerminator, SingleBlock,
   let extraClassDeclaration = [{
     ::mlir::func::FuncOp getBefore();
     ::mlir::func::FuncOp getAfter();
-    /// Whether the argument of @before is said to have only such elements.
+    /// Whether the argument of @before is assumed to have only such elements.
     bool assumes(unsigned argument, ::mlc::ElementPredicate predicate);
-    /// Says so.
+    /// Adds that assumption.
     void assume(unsigned argument, ::mlc::ElementPredicate predicate);
   }];
 }

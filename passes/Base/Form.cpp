@@ -1,4 +1,4 @@
-//===- Form.cpp - What a module is made of between passes -----------------===//
+//===- Form.cpp - The forms of a module between passes --------------------===//
 
 #include "passes/Base/Form.h"
 #include "dialects/Graph/ModelOps.h"
@@ -32,22 +32,23 @@ static ArrayRef<StringRef> dialectsOf(Form form) {
   llvm_unreachable("no such form");
 }
 
-/// What a pass that takes the form says, and what makes it.
+/// The form that a pass needs, for its message, and how to get it.
 static StringRef remedyFor(Form form) {
   switch (form) {
   case Form::Graph:
-    return "a graph of mlc operators; run it before --mlc-lower-to-linalg";
+    return "a graph of mlc operators; run it before mlc-lower-to-linalg";
   case Form::Lowered:
-    return "linalg on tensors; run --mlc-lower-to-linalg first";
+    return "linalg on tensors; run mlc-lower-to-linalg first";
   case Form::Kernels:
-    return "kernels and their program; run --mlc-fuse first";
+    return "kernels and their program; run mlc-fuse first";
   }
   llvm_unreachable("no such form");
 }
 
-/// Whether an op may be there. Only opaque operators, checks and scalar
-/// functions outlive the graph; only kernels are functions in the end, and what
-/// back ends compute themselves of the opaque operators is in them.
+/// Whether an op belongs to a form. Of the graph only opaque operators, checks
+/// and scalar functions remain after lowering. In the end only kernels are
+/// functions, and they contain the opaque operators that back ends compute
+/// themselves.
 static bool belongsTo(Operation *op, Form form) {
   StringRef dialect = op->getName().getDialectNamespace();
   if (!llvm::is_contained(dialectsOf(form), dialect))

@@ -1,8 +1,8 @@
-//===- Form.h - What a module is made of between passes ---------*- C++ -*-===//
+//===- Form.h - The forms of a module between passes ------------*- C++ -*-===//
 //
-// The forms that a model takes on its way to code. Every pass takes one and
-// says so with requireForm before it does anything: what it does not know it
-// would drop, or leave behind for a pass that drops it.
+// The forms that a model takes on its way to code. Every pass takes one form
+// and checks it with requireForm first: it would drop any op that it does not
+// know, or leave it for a later pass to drop.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,13 +19,13 @@ enum class Form {
   Kernels, ///< kernels, and the exec program that runs them
 };
 
-/// Emits an error, which says `problem`, at the first op in `root` that is not
-/// of `form`.
+/// Emits an error, which says `problem`, at the first op in `root` that does
+/// not belong to `form`.
 mlir::LogicalResult checkForm(mlir::Operation *root, Form form,
                               const llvm::Twine &problem);
 
-/// For the start of a runOnOperation: what `pass` was given is of `form`, or
-/// an error says what to run first.
+/// For the start of a runOnOperation: checks that `pass` was given `form`;
+/// otherwise emits an error that says what to run first.
 mlir::LogicalResult requireForm(const mlir::Pass &pass, mlir::Operation *root,
                                 Form form);
 

@@ -1,4 +1,4 @@
-//===- Passes.cpp - What a pass makes code for ----------------------------===//
+//===- Passes.cpp - The target of a pass ----------------------------------===//
 
 #include "passes/Base/Passes.h"
 

@@ -1,8 +1,8 @@
-//===- Passes.h - What TableGen makes of the list of passes -----*- C++ -*-===//
+//===- Passes.h - The pass definitions from TableGen ------------*- C++ -*-===//
 //
-// For a file that has a pass: define GEN_PASS_DEF_<PASS> and include this
-// file's Passes.h.inc; the pass derives from impl::<Pass>Base. Passes.td has
-// names, options and dependent dialects.
+// A file with a pass defines GEN_PASS_DEF_<PASS> and includes this file's
+// Passes.h.inc; the pass derives from impl::<Pass>Base. Passes.td has names,
+// options and dependent dialects.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,8 +23,9 @@ namespace mlc {
 #define GEN_PASS_DECL
 #include "passes/Base/Passes.h.inc"
 
-/// What a pass makes code for: `given`, or else the target called `name`. An
-/// error at `module` where that is none, or no back end makes code for it.
+/// The target that a pass makes code for: `given`, or else the target called
+/// `name`. Emits an error at `module` if there is no such target or no back end
+/// makes code for it.
 mlir::FailureOr<CodeTarget>
 findCodeTarget(mlir::ModuleOp module, const std::optional<CodeTarget> &given,
                llvm::StringRef name);

@@ -1,7 +1,7 @@
 //===- Passes.td - The passes and their options ------------*- tablegen -*-===//
 //
-// Each pass that mlc-opt and the plugin know by name. Pipeline.cpp has the
-// order in which a compilation runs them, and why.
+// The passes that mlc-opt and the plugin know by name. Pipeline.cpp has their
+// order in a compilation, and the reasons.
 //
 //===----------------------------------------------------------------------===//
 
@@ -10,7 +10,7 @@
 
 include "mlir/Pass/PassBase.td"
 
-/// A pass whose result depends on what code is made for, with `more` options.
+/// A pass whose result depends on the target, with `more` options.
 class TargetPass<string name, list<Option> more = []>
     : Pass<name, "::mlir::ModuleOp"> {
   list<Option> options = !listconcat([

@@ -47,8 +47,8 @@ public:
         x(dimsOf(conv.getX())), w(dimsOf(conv.getW())), y(dimsOf(cotangent)),
         rank(x.size() - 2) {}
 
-  /// dX is the transposed convolution of dY; rows of X behind the last that any
-  /// window reads are output padding.
+  /// dX is the transposed convolution of dY; rows of X after the last one that
+  /// a window reads are output padding.
   FailureOr<Value> input() {
     SmallVector<IntExpr> more;
     for (unsigned d = 0; d < rank; ++d) {
@@ -63,16 +63,17 @@ public:
     return result(op, x);
   }
 
-  /// dW[o,c,u] = sum_{n,h} dY[n,o,h] X<0>[n,c,h s + u d - p]: images are the
-  /// channels of X, with batches for channels; windows are whole images of dY.
+  /// dW[o,c,u] = sum_{n,h} dY[n,o,h] X<0>[n,c,h s + u d - p]: the channels of X
+  /// become images, its batch becomes channels, and the windows are whole
+  /// images of dY.
   FailureOr<Value> weight() {
     FailureOr<Value> turned = weightConvolution(
         builder, conv.getLoc(), conv.getX(), cotangent, conv.getDilations(),
         list(readPads()), conv.getStrides());
     if (failed(turned))
       return failure();
-    // Where a stride leaves rows of X behind that are no padding, windows fit
-    // in more often than the kernel has elements.
+    // If a stride leaves unread rows of X that are not padding, there are more
+    // window positions than kernel elements.
     Value all = *turned;
     if (dimsOf(all) == w)
       return all;
@@ -83,8 +84,8 @@ public:
                   w);
   }
 
-  /// Whether windows fit in as often as the kernel has elements, so that the
-  /// weight's gradient is one convolution, whatever the stride.
+  /// Whether there are as many window positions as kernel elements, so that the
+  /// weight's gradient is one convolution for any stride.
   bool readsAll() {
     SmallVector<IntExpr> pads = readPads();
     for (unsigned d = 0; d < rank; ++d)
@@ -94,13 +95,13 @@ public:
   }
 
 private:
-  /// Rows of the padded X behind the last that any window reads.
+  /// Rows of the padded X after the last one that a window reads.
   IntExpr behind(unsigned d, IntExpr low, IntExpr high) {
     return x[2 + d] + low + high - (y[2 + d] - 1) * conv.getStrides()[d] -
            (w[2 + d] - 1) * conv.getDilations()[d] - 1;
   }
 
-  /// Pads without rows that no window reads, as far as these are known.
+  /// Pads without the rows that no window reads, as far as these are known.
   SmallVector<IntExpr> readPads() {
     SmallVector<IntExpr> pads;
     for (unsigned i = 0; i < 2 * rank; ++i)
@@ -119,7 +120,7 @@ private:
     return DimsAttr::get(builder.getContext(), values);
   }
 
-  /// Null where the dims are not written as those that it must have.
+  /// Null if the dims are not the same expressions as the required ones.
   template <class Op>
   static FailureOr<Value> result(FailureOr<Op> op, ArrayRef<IntExpr> dims) {
     if (failed(op))
@@ -141,11 +142,12 @@ FailureOr<SmallVector<Value>> convolutionGradients(OpBuilder &builder,
                                                    ArrayRef<bool> wanted) {
   ConvolutionGradients gradients(builder, conv, cotangent);
   SmallVector<Value> values(2);
-  // No window is empty, as that of the weight's gradient would be.
+  // The weight's gradient would have empty windows.
   if (llvm::any_of(*getDims(cast<RankedTensorType>(cotangent.getType())),
                    [](IntExpr dim) { return dim.isConstant(0); }))
     return SmallVector<Value>();
-  // Windows of one group each have channels of their own for each group.
+  // The weight's gradient needs one group, because each group has its own
+  // channels.
   for (unsigned i : {0u, 1u}) {
     if (!wanted[i] || (i == 1 && !conv.getGroups().isConstant(1)))
       continue;

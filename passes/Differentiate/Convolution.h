@@ -8,25 +8,26 @@
 
 namespace mlc {
 
-/// Of a convolution's `wanted` operands, by convolutions: the input's gradient
-/// is the transposed convolution of the cotangent, and the weight's that of the
-/// input by the cotangent, which changes places of batch and channels, and of
-/// strides and dilations. Null for a gradient that is not such an operator.
+/// Gradients of a convolution's `wanted` operands, by convolutions. The input's
+/// gradient is the transposed convolution of the cotangent. The weight's
+/// gradient is the convolution of the input by the cotangent, with batch and
+/// channels swapped, and strides and dilations swapped. Null for a gradient
+/// that is not such an operator.
 mlir::FailureOr<llvm::SmallVector<mlir::Value>>
 convolutionGradients(mlir::OpBuilder &builder, ConvOp conv,
                      mlir::Value cotangent, llvm::ArrayRef<bool> wanted);
 
-/// The same of a transposed convolution, which is a convolution's gradient: its
-/// input's gradient is that convolution of the cotangent, and its weight's that
-/// convolution's weight's.
+/// The same for a transposed convolution, the gradient of a convolution: its
+/// input's gradient is that convolution of the cotangent, and its weight's
+/// gradient is that convolution's weight gradient.
 mlir::FailureOr<llvm::SmallVector<mlir::Value>>
 transposedConvolutionGradients(mlir::OpBuilder &builder, ConvTransposeOp op,
                                mlir::Value cotangent,
                                llvm::ArrayRef<bool> wanted);
 
 /// sum_{n,h} dY[n,o,h] X<0>[n,c,h dilation + u stride - pad], with dims [o, c,
-/// u]: a convolution whose images are the channels of X, with batches for
-/// channels, and whose windows are whole images of dY.
+/// u]: a convolution whose images are the channels of X, whose channels are its
+/// batch, and whose windows are whole images of dY.
 mlir::FailureOr<mlir::Value>
 weightConvolution(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value x,
                   mlir::Value cotangent, DimsAttr strides, DimsAttr pads,

@@ -1,6 +1,6 @@
 //===- Derived.h - Functions made of other functions ------------*- C++ -*-===//
 //
-// What forward and reverse derivatives share.
+// Shared by forward and reverse derivatives.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,15 +15,14 @@ namespace mlc {
 /// Whether a value is a tensor of floats.
 bool isFloatTensor(mlir::Value value);
 
-/// A tensor of the dims and the type of `like`, of which every element is
-/// `number`.
+/// A tensor with the dims and type of `like`, filled with `number`.
 mlir::FailureOr<mlir::Value> createFilled(mlir::OpBuilder &builder,
                                           mlir::Value like, double number);
 
-/// A copy of `function` behind it, called as it is with `suffix`, that returns
-/// what `change` puts into `results`; that may add arguments and, before the
-/// block's end, operators. Fails, and leaves nothing behind, where `change`
-/// does.
+/// Adds a copy of `function` after it, with `suffix` appended to its name, that
+/// returns what `change` puts into `results`. `change` may add arguments, and
+/// operators before the block's end. If `change` fails, this fails and leaves
+/// no copy.
 mlir::FailureOr<mlir::func::FuncOp>
 deriveFunction(mlir::func::FuncOp function, llvm::StringRef suffix,
                llvm::function_ref<mlir::LogicalResult(

@@ -1,4 +1,4 @@
-//===- Differentiate.cpp - Gradients of what a function computes ----------===//
+//===- Differentiate.cpp - Gradients of functions -------------------------===//
 
 #include "passes/Differentiate/Differentiate.h"
 #include "dialects/Graph/PointwiseOps.h"
@@ -85,7 +85,7 @@ private:
     return success();
   }
 
-  /// One for each operand, null for those that are not wanted.
+  /// One per operand, null for those that are not wanted.
   FailureOr<SmallVector<Value>> gradientsOf(Operation *op,
                                             SmallVector<bool> wanted) {
     SmallVector<Value> values(wanted.size());

@@ -1,9 +1,9 @@
-//===- Differentiate.h - Gradients of what a function computes --*- C++ -*-===//
+//===- Differentiate.h - Gradients of functions -----------------*- C++ -*-===//
 //
 // Reverse accumulation: from the last operator to the first, each gives its
-// operands their share of its results' cotangents. An operator's share is its
-// definition's reverse derivative (dialects/Interfaces/Adjoint.h), or operators
-// that are better (Rules.h).
+// operands their share of its results' cotangents. The share comes from the
+// reverse derivative of its definition (dialects/Interfaces/Adjoint.h), or from
+// better operators (Rules.h).
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,22 +15,22 @@
 
 namespace mlc {
 
-/// A value and its cotangent: the gradient is that of sum <cotangent, value>.
+/// A value and its cotangent; the gradient is that of sum <cotangent, value>.
 struct Seed {
   mlir::Value value, cotangent;
 };
 
-/// The gradients with respect to `wanted`, tensors of floats of one block, by
-/// operators at `builder`'s place, which all seeds come before. What no seed
-/// depends on has a gradient of zeros. Fails, with an error at the operator,
-/// where one has no gradient.
+/// The gradients with respect to `wanted`, float tensors of one block.
+/// Operators are inserted at `builder`'s place, after all seeds. A tensor that
+/// no seed depends on gets a gradient of zeros. Fails, with an error at the
+/// operator, if one has no gradient.
 mlir::FailureOr<llvm::SmallVector<mlir::Value>>
 differentiate(mlir::OpBuilder &builder, llvm::ArrayRef<Seed> seeds,
               mlir::ValueRange wanted);
 
-/// The function NAME_gradient, behind `function`: of its arguments and then the
-/// cotangents of its results of floats, in order, to the gradients of its
-/// arguments of floats, in order.
+/// Adds the function NAME_gradient after `function`. It takes the arguments and
+/// then the cotangents of the float results, in order, and returns the
+/// gradients of the float arguments, in order.
 mlir::FailureOr<mlir::func::FuncOp> addGradient(mlir::func::FuncOp function);
 
 } // namespace mlc

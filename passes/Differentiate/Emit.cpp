@@ -25,7 +25,7 @@ Expr make(ExprNode node) {
   return Expr(std::make_shared<const ExprNode>(std::move(node)));
 }
 
-/// A stage with its operands, in a definition of its own.
+/// A stage and its operands as a separate definition.
 class StageAlone {
 public:
   StageAlone(const Definition &definition, const Stage &stage) {
@@ -57,8 +57,8 @@ private:
   }
 };
 
-/// A definition with names that a text can have: symbols of a model may be
-/// called anything.
+/// A definition with names that are valid in a text, because symbols of a model
+/// may have any name.
 class Renaming {
 public:
   explicit Renaming(Definition &definition) {
@@ -105,7 +105,7 @@ private:
       loop.extent = rename(loop.extent);
   }
   Expr rename(const Expr &expr) {
-    // Texts have no reductions over no loop.
+    // Texts have no reductions without loops.
     if (expr->kind == Expr::Kind::Reduce && expr->loops.empty())
       return rename(expr->operands[0]);
     ExprNode node = *expr;

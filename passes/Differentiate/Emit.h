@@ -11,23 +11,23 @@ namespace mlc {
 /// The dims and the element type of a tensor.
 TensorShape shapeOf(mlir::Value value);
 
-/// Operators that compute the stages of `definition`, whose inputs are
-/// `inputs`, one for each stage: named ones where Named.h knows one, else
-/// `mlc.compute`. Returns the values of the definition's results. Stages have
-/// one piece, and reads are evidently in range or say what stands for them.
+/// Emits operators for the stages of `definition` on `inputs`, one per stage:
+/// named ones if Named.h knows one, else `mlc.compute`. Returns the values of
+/// the definition's results. Stages have one piece, and each read is evidently
+/// in range or has a fallback.
 mlir::FailureOr<llvm::SmallVector<mlir::Value>>
 emitStages(mlir::OpBuilder &builder, mlir::Location loc,
            const Definition &definition, mlir::ValueRange inputs);
 
-/// `mlc.compute` with `definition`, whose stages have one piece and whose last
-/// one is the result. Reads are evidently in range or say what stands for them.
+/// Emits `mlc.compute` with `definition`. Its stages have one piece, and the
+/// last one is the result. Each read is evidently in range or has a fallback.
 mlir::FailureOr<mlir::Value> emitCompute(mlir::OpBuilder &builder,
                                          mlir::Location loc,
                                          Definition definition,
                                          mlir::ValueRange inputs);
 
-/// One stage alone, by `mlc.compute` or `mlc.reshape` and no operator else;
-/// `valueOf` gives what it reads.
+/// Emits one stage by `mlc.compute` or `mlc.reshape` only; `valueOf` gives the
+/// tensors that it reads.
 mlir::FailureOr<mlir::Value>
 emitStage(mlir::OpBuilder &builder, mlir::Location loc,
           const Definition &definition, const Stage &stage,

@@ -8,6 +8,7 @@
 #include "dialects/Interfaces/TrainingFacts.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/TypeUtilities.h"
+#include "passes/Base/Remedy.h"
 #include "passes/Differentiate/Emit.h"
 #include "passes/Differentiate/KeptHalf.h"
 #include "passes/Differentiate/ModelLoss.h"
@@ -20,20 +21,20 @@ using llvm::StringRef;
 
 namespace mlc {
 
-/// Of weights that are kept in 16 bits beside their masters, by name.
+/// The types of weights kept in 16 bits besides their masters, by name.
 using HalfTypes = llvm::StringMap<Type>;
 
 namespace {
 
-/// A weight of the model: its place among the arguments, its name, and what
-/// type it is trained in; or a running statistic.
+/// A weight of the model (its place among the arguments, its name, and the type
+/// in which it is trained), or a running statistic.
 struct TrainedArgument {
   unsigned place;
   std::string name;
   RankedTensorType type;
   bool isStatistic;
 
-  /// Of the sum of its gradients.
+  /// The type of the sum of its gradients.
   RankedTensorType sumType(const HalfTypes &halves) const {
     Type half = halves.lookup(name);
     return half ? RankedTensorType(type).clone(half) : type;
@@ -79,11 +80,11 @@ static void keepWeights(func::FuncOp function,
     setState(function, weight.place, "weight/" + weight.name, false);
 }
 
-/// The last arguments and results of a step, which belong together in order,
-/// become states: those of weights, of statistics, and of what the optimizer
-/// keeps. Behind them is a result of its own where the loss is scaled.
+/// Turns the last arguments and results of a step, which correspond in order,
+/// into states: those of weights, of statistics, and of the optimizer. If the
+/// loss is scaled, one more result follows.
 static void keepTrained(func::FuncOp step, size_t numKept, bool scalesLoss) {
-  unsigned count = step.getNumResults() - 1 - scalesLoss; // beside the loss
+  unsigned count = step.getNumResults() - 1 - scalesLoss; // except the loss
   unsigned first = step.getNumArguments() - count;
   for (unsigned i = 0; i < count; ++i) {
     auto name = step.getResultAttrOfType<StringAttr>(1 + i, "mlc.name");
@@ -95,7 +96,7 @@ static void keepTrained(func::FuncOp step, size_t numKept, bool scalesLoss) {
   }
 }
 
-/// One stage over `inputs`, element by element of the first.
+/// One stage over `inputs`, with the dims of the first.
 static FailureOr<Value> createElements(
     OpBuilder &builder, Location loc, ValueRange inputs,
     llvm::function_ref<Expr(DefinitionBuilder &, ArrayRef<Expr>)> body) {
@@ -109,8 +110,7 @@ static FailureOr<Value> createElements(
   return failed(emitted) ? FailureOr<Value>(failure()) : (*emitted)[0];
 }
 
-/// `value` with elements of `type`: what it was before it was widened, if it
-/// was.
+/// `value` with elements of `type`; the original if it was widened.
 static FailureOr<Value> createNarrow(OpBuilder &builder, Value value,
                                      RankedTensorType type) {
   if (auto widening = value.getDefiningOp<CastOp>();
@@ -119,7 +119,7 @@ static FailureOr<Value> createNarrow(OpBuilder &builder, Value value,
   return createCast(builder, value.getLoc(), value, type.getElementType());
 }
 
-/// "accumulate", of `main`.
+/// Turns `main` into "accumulate".
 static LogicalResult accumulate(func::FuncOp main, const LossOptions &loss,
                                 RankedTensorType number, bool scalesLoss,
                                 const HalfTypes &halves) {
@@ -137,7 +137,7 @@ static LogicalResult accumulate(func::FuncOp main, const LossOptions &loss,
   keepWeights(main, kept);
   Operation *end = main.getBody().front().getTerminator();
   OpBuilder builder(end);
-  unsigned result = 1; // behind the loss
+  unsigned result = 1; // after the loss
   for (const TrainedArgument &weight : kept) {
     if (weight.isStatistic)
       continue;
@@ -303,7 +303,7 @@ private:
   Location loc;
   func::FuncOp function;
   SmallVector<Value> scalars, means, results;
-  /// Null where nothing is scaled.
+  /// Null if the loss is not scaled.
   Value scale, finite;
   SmallVector<TrainedValue> befores;
   SmallVector<std::string> resultNames;
@@ -311,8 +311,8 @@ private:
 
 } // namespace
 
-/// "evaluate", behind `main`, of a function by that name, the model in its own
-/// form, or of `main`.
+/// Adds "evaluate" after `main`, from the module's function by that name, the
+/// model in another form, or from `main`.
 static LogicalResult addEvaluation(func::FuncOp main, const LossOptions &loss,
                                    bool countsRight) {
   auto module = main->getParentOfType<ModuleOp>();
@@ -324,7 +324,7 @@ static LogicalResult addEvaluation(func::FuncOp main, const LossOptions &loss,
     builder.setInsertionPointAfter(main);
     builder.insert(evaluate);
   }
-  // Of one batch alone.
+  // For one batch only.
   LossOptions own = loss;
   own.givenCount = false;
   if (failed(addLossAlone(evaluate, own, countsRight)))
@@ -361,7 +361,7 @@ static LogicalResult addEntries(func::FuncOp main, const LossOptions &loss,
       .build(number);
 }
 
-/// What the states of these weights and statistics are to training.
+/// Sets the roles in training of the states of these weights and statistics.
 static void setStateUses(ModuleOp module, ArrayRef<TrainedArgument> kept,
                          const OptimizerOptions &optimizer,
                          const TrainingEntries &entries,
@@ -395,7 +395,8 @@ LogicalResult addTrainingEntries(func::FuncOp main, const LossOptions &loss,
       halves[one.name] = own;
   if (entries.keepsHalf && halves.empty())
     return main.emitError("trains no weight of 16 bits that could be kept "
-                          "beside its master; leave --keep-half out");
+                          "beside its master")
+           << Remedy{Remedy::Kind::DropHalfWeights};
   setStateUses(module, kept, optimizer, entries, halves);
   if (failed(addEntries(main, loss, optimizer, entries, halves)))
     return failure();

@@ -8,34 +8,34 @@
 
 namespace mlc {
 
-/// Makes of `main`, a model as passes/Import makes it, and its module what
-/// trains it, over states: each weight and running statistic, "weight/" and its
-/// name, without a first value; what the optimizer keeps of it, as the
-/// optimizer calls it with "/" and its name behind, 0 in the beginning.
+/// Turns `main`, a model as passes/Import makes it, and its module into
+/// training entries over states. Each weight and running statistic becomes the
+/// state "weight/NAME", without a first value. Each of the optimizer's states
+/// is called as the optimizer calls it, with "/NAME" appended, and starts at 0.
 ///
-/// For steps of one batch, and unless it is apart: the entry "step", as
-/// addTrainingStep makes it, whose results are the loss and, where it is
-/// scaled, "finite". Else: "accumulate", of the inputs, the target and, where
-/// random numbers are drawn, "step", where the loss is scaled "loss scale",
-/// then the number "keep", gives the loss and adds the gradients to the states
-/// "gradient/" and the weight's name, or sets them where "keep" is 0; "apply",
-/// of the optimizer's scalars and "loss scale", makes a step with their mean,
-/// and gives "finite".
+/// For steps of one batch, unless computed apart, there is the entry "step", as
+/// addTrainingStep makes it; its results are the loss and, if the loss is
+/// scaled, "finite". Otherwise there are two entries. "accumulate" takes the
+/// inputs, the target, "step" if random numbers are drawn, "loss scale" if the
+/// loss is scaled, and the number "keep". It returns the loss and adds the
+/// gradients to the states "gradient/NAME", or sets them if "keep" is 0.
+/// "apply" takes the optimizer's scalars and "loss scale", makes a step with
+/// the mean gradients, and returns "finite".
 ///
-/// "evaluate" is of the inputs and the target, and gives the loss and, where
-/// that is asked for, "right", how many labels are. It is made of a function
-/// "evaluate" of the module's, the model in another form with the same
-/// parameters, if there is one, else of `main`.
+/// "evaluate" takes the inputs and the target, and returns the loss and, if
+/// asked for, "right": how many labels are right. It is made from the module's
+/// function "evaluate", the model in another form with the same parameters, if
+/// there is one; otherwise from `main`.
 mlir::LogicalResult addTrainingEntries(mlir::func::FuncOp main,
                                        const LossOptions &loss,
                                        const OptimizerOptions &optimizer,
                                        const TrainingEntries &entries);
 
-/// `mlc-add-gradients`, which does what addLossAndGradients does.
+/// `mlc-add-gradients`, which runs addLossAndGradients.
 std::unique_ptr<mlir::Pass> createGradientsPass(const LossOptions &loss);
 
-/// `mlc-add-training-step`, which does what addTrainingEntries does; there is
-/// an optimizer.
+/// `mlc-add-training-step`, which runs addTrainingEntries. Requires an
+/// optimizer.
 std::unique_ptr<mlir::Pass>
 createTrainingStepPass(const DifferentiateOptions &training);
 

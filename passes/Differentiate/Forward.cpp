@@ -16,9 +16,9 @@ namespace mlc {
 
 namespace {
 
-/// The stages that the results of a forward derivative need, as texts can say
-/// them: of one piece each, with something for what is read out of range.
-/// Results of the operator are at hand, behind the inputs.
+/// The stages that the results of a forward derivative need, in a form that
+/// texts allow: one piece each, with guarded reads. The operator's results are
+/// available as inputs after the others.
 class Plain {
 public:
   Plain(MLIRContext *context, const Definition &operation,
@@ -55,7 +55,7 @@ private:
     return shapes;
   }
 
-  /// Where a value stands here, but for the numbers of stages.
+  /// A value's tensor here, except for the numbers of stages.
   TensorId moved(TensorId id) const {
     const auto *it = llvm::find(operation.results, id.index);
     if (!id.isStage || it == operation.results.end())
@@ -78,7 +78,7 @@ private:
     });
   }
 
-  /// Texts do not choose between indices: a choice between elements.
+  /// Texts cannot select indices, so select elements instead.
   static Expr withoutChoices(ExprNode read) {
     for (unsigned i = 0; i < read.indices().size(); ++i) {
       Expr index = read.operands[i];
@@ -120,7 +120,7 @@ private:
     return adjoint::withLoops(builder, translate(piece.body), values);
   }
 
-  /// Whether an element is of this one of several pieces.
+  /// Whether an element belongs to this one of several pieces.
   Expr isIn(const Piece &piece, const Stage &stage, ArrayRef<Expr> i) const {
     Expr isHere;
     auto add = [&](Expr holds) {
@@ -146,7 +146,7 @@ private:
   SmallVector<TensorShape> shapes;
 };
 
-/// Walks a block that has been copied and moves its values.
+/// Walks a block that has been copied and adds tangents of its values.
 class ForwardBuilder {
 public:
   explicit ForwardBuilder(OpBuilder &builder) : builder(builder) {}

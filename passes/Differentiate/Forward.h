@@ -1,8 +1,8 @@
 //===- Forward.h - Forward derivatives of functions -------------*- C++ -*-===//
 //
-// How a function's results move when its arguments do, operator by operator,
-// from their definitions (dialects/Interfaces/Tangent.h): what gradients are
-// judged by, for people to read and run. It is not meant to be fast.
+// Forward derivatives of a function, operator by operator, from their
+// definitions (dialects/Interfaces/Tangent.h). Gradients are checked against
+// them, and people read and run them. They are not meant to be fast.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,10 +13,10 @@
 
 namespace mlc {
 
-/// The function NAME_jvp, behind `function`: of its arguments and then tangents
-/// of its arguments of floats, in order, to the tangents of its results of
-/// floats, in order. Fails, with an error at the operator, where one has no
-/// derivative.
+/// Adds the function NAME_jvp after `function`. It takes the arguments and then
+/// the tangents of the float arguments, in order, and returns the tangents of
+/// the float results, in order. Fails, with an error at the operator, if one
+/// has no derivative.
 mlir::FailureOr<mlir::func::FuncOp> addForward(mlir::func::FuncOp function);
 
 } // namespace mlc

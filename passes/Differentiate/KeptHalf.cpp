@@ -37,7 +37,7 @@ public:
   }
 
 private:
-  /// Of the weight whose master the state is; null for others.
+  /// The 16-bit type of the weight whose master is `state`; null for others.
   Type typeOf(StringRef state) const {
     StateUse use = getStateUse(module, state);
     return use.role == runtime::StateRole::Weight ? types.lookup(use.owner)
@@ -60,7 +60,7 @@ private:
     return type ? readRounded(argument, type, roundedName(state)) : success();
   }
 
-  /// The state `name` in the place of what rounds `master` to `type`.
+  /// Reads the state `name` instead of rounding `master` to `type`.
   LogicalResult readRounded(Value master, Type type, const std::string &name) {
     SmallVector<CastOp> roundings;
     for (Operation *user : master.getUsers())
@@ -94,7 +94,7 @@ private:
     return success();
   }
 
-  /// Masters, where the rounded ones are enough.
+  /// Erases masters if their rounded copies are enough.
   void eraseUnread() {
     for (unsigned i = entry.getNumArguments(); i-- > 0;) {
       auto state = entry.getArgAttrOfType<StringAttr>(i, kStateAttr);

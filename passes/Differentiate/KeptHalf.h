@@ -8,14 +8,13 @@
 
 namespace mlc {
 
-/// Of the entries that addTrainingEntries made: a weight that the model has in
-/// 16 bits, which is a float32 master in the state "weight/" and its name, is
-/// also a state "rounded/" and its name, of the type that `types` has for it,
-/// which the model reads instead of rounding the master each time. Whoever
-/// assigns the master assigns it, too. The sum of its gradients is of that
-/// type, added in float32. So that, with masters and moments split over N
-/// ranks, Ψ weights are 4Ψ + 12Ψ/N bytes (ZeRO: Rajbhandari et al. 2020,
-/// section 3).
+/// Changes the entries that addTrainingEntries made. A weight that the model
+/// has in 16 bits is a float32 master in the state "weight/NAME". This adds a
+/// state "rounded/NAME" of the type that `types` has for it, which the model
+/// reads instead of rounding the master each time. Whoever assigns the master
+/// assigns it, too. The sum of its gradients has that type, too, and is added
+/// in float32. With masters and moments split over N ranks, Ψ weights then take
+/// 4Ψ + 12Ψ/N bytes (ZeRO: Rajbhandari et al. 2020, section 3).
 mlir::LogicalResult keepHalf(mlir::ModuleOp module,
                              const llvm::StringMap<mlir::Type> &types);
 

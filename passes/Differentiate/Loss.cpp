@@ -4,6 +4,7 @@
 #include "dialects/Graph/MovementOps.h"
 #include "dialects/Graph/ReductionOps.h"
 #include "dialects/Interfaces/OpInterfaces.h"
+#include "passes/Base/Remedy.h"
 #include "passes/Differentiate/Emit.h"
 
 using namespace mlir;
@@ -22,9 +23,8 @@ FailureOr<RankedTensorType> targetTypeOf(LossKind kind, Location loc,
   case LossKind::Output: {
     SmallVector<IntExpr> dims = *getDims(output);
     if (!llvm::all_of(dims, [](IntExpr dim) { return dim.isConstant(1); }))
-      return emitError(loc)
-             << "is no loss, which is a single number; give --loss=mse or "
-                "--loss=cross-entropy with a target";
+      return emitError(loc) << "is no loss, which is a single number"
+                            << Remedy{Remedy::Kind::ChooseLoss};
     return RankedTensorType();
   }
   case LossKind::MeanSquares:
@@ -51,7 +51,7 @@ static FailureOr<Value> emitOne(OpBuilder &builder, Location loc,
   return failed(values) ? FailureOr<Value>(failure()) : (*values)[0];
 }
 
-/// The mean over the sums of rows, so that many elements lose no digits.
+/// The mean over sums of rows, so that many elements lose no precision.
 static FailureOr<Value> createMeanSquares(OpBuilder &builder, Location loc,
                                           Value output, Value target) {
   TensorShape shape = shapeOf(output);
@@ -94,7 +94,7 @@ static FailureOr<Value> createCrossEntropy(OpBuilder &builder, Location loc,
       SmallVector<Expr> at(i);
       at.insert(at.begin() + axis,
                 cast(b.read(1, i), IndexType::get(builder.getContext())));
-      // What is no class has no probability: its loss is no number.
+      // An invalid class has no probability: its loss is NaN.
       Expr log = b.readOr(0, at, b.constant(type, NAN));
       return select(isCounted(i), -log, zero);
     });
@@ -126,7 +126,7 @@ FailureOr<Value> createRightCount(OpBuilder &builder, Location loc,
     return b.reduce(ReduceKind::Sum, b.dims(1), [&](ArrayRef<Expr> i) {
       SmallVector<Expr> at(i);
       at.insert(at.begin() + axis, b.index(0));
-      // What does not count is negative, and no class.
+      // Labels that do not count are negative, which no class is.
       return select(compare(ComparePredicate::EQ, b.read(0, at), b.read(1, i)),
                     b.constant(type, 1), b.constant(type, 0));
     });

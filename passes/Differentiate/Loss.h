@@ -9,24 +9,23 @@
 
 namespace mlc {
 
-/// What the target of a loss of `output` is; null where there is none
-/// (LossKind::Output). Fails, with an error at `loc`, where the output is none
-/// that has this loss. `axis` is that of the classes, less than the rank.
+/// The type of the target for a loss of `output`; null if there is no target
+/// (LossKind::Output). Fails, with an error at `loc`, if the output does not
+/// allow this loss. `axis` is the class axis, less than the rank.
 mlir::FailureOr<mlir::RankedTensorType>
 targetTypeOf(LossKind kind, mlir::Location loc, mlir::RankedTensorType output,
              unsigned axis);
 
-/// The loss, a tensor without dims. `target` is of targetTypeOf, or null.
-/// `count`, of the loss's type, is how many labels count, where that is not to
-/// be counted here; else null.
+/// The loss, a tensor without dims. `target` has targetTypeOf, or is null.
+/// `count`, of the loss's type, is how many labels count; null to count them
+/// here.
 mlir::FailureOr<mlir::Value> createLoss(mlir::OpBuilder &builder,
                                         mlir::Location loc, LossKind kind,
                                         mlir::Value output, mlir::Value target,
                                         unsigned axis, mlir::Value count = {});
 
-/// Of LossKind::CrossEntropy: how many labels name the class whose output is
-/// the largest, the first of several; a tensor without dims, of the output's
-/// type.
+/// For LossKind::CrossEntropy: how many labels name the class with the largest
+/// output, the first on a tie; a tensor without dims, of the output's type.
 mlir::FailureOr<mlir::Value>
 createRightCount(mlir::OpBuilder &builder, mlir::Location loc,
                  mlir::Value output, mlir::Value target, unsigned axis);

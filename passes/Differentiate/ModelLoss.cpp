@@ -6,6 +6,7 @@
 #include "dialects/Interfaces/States.h"
 #include "dialects/Interfaces/TrainingFacts.h"
 #include "mlir/IR/TypeUtilities.h"
+#include "passes/Base/Remedy.h"
 #include "passes/Differentiate/Loss.h"
 #include "passes/Differentiate/Precision.h"
 #include "passes/Differentiate/Training.h"
@@ -64,7 +65,7 @@ FailureOr<Value> addArgument(func::FuncOp main, unsigned place, Type type,
   return Value(main.getArgument(place));
 }
 
-/// Behind the inputs, before the parameters.
+/// Adds the target after the inputs, before the parameters.
 static FailureOr<Value> addTarget(func::FuncOp main, Type type,
                                   const LossOptions &options) {
   unsigned place = 0;
@@ -73,12 +74,13 @@ static FailureOr<Value> addTarget(func::FuncOp main, Type type,
        ++place)
     if (nameOf(main.getArgAttr(place, "mlc.name")) == options.target)
       return main.emitError()
-             << "has an input '" << options.target
-             << "' already; give another name with --target-input";
+             << "has an input '" << options.target << "' already"
+             << Remedy{Remedy::Kind::RenameTarget};
   return addArgument(main, place, type, options.target);
 }
 
-/// Of samples; `classes` is how many labels name, or nothing.
+/// Marks an argument as samples; `classes` is the number of classes if it holds
+/// labels.
 static void markSample(func::FuncOp main, unsigned argument,
                        std::optional<int64_t> classes = std::nullopt) {
   Builder b(main.getContext());
@@ -103,7 +105,7 @@ FailureOr<Value> addLoss(func::FuncOp main, OpBuilder &builder,
   if (options.kind == LossKind::CrossEntropy && (axis < -rank || axis >= rank))
     return emitError(loc) << "the axis " << axis
                           << " of the classes is none of an output of " << rank
-                          << " dims; give another with --class-axis";
+                          << " dims" << Remedy{Remedy::Kind::ChooseClassAxis};
   if (axis < 0)
     axis += rank;
   auto targetType = targetTypeOf(options.kind, loc, type, axis);

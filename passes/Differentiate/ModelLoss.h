@@ -8,13 +8,13 @@
 
 namespace mlc {
 
-/// What an `mlc.name` says; empty where there is none.
+/// The value of an `mlc.name`; empty if there is none.
 llvm::StringRef nameOf(mlir::Attribute attribute);
 
-/// The attributes of an argument or a result of this name.
+/// The attributes of an argument or a result called `name`.
 mlir::DictionaryAttr named(mlir::Builder &b, llvm::StringRef name);
 
-/// The attributes of an input called `name`, and what it is to training.
+/// The attributes of an input called `name` with this role in training.
 mlir::DictionaryAttr inputAttributes(mlir::Builder &b, llvm::StringRef name,
                                      runtime::InputRole role);
 
@@ -24,13 +24,13 @@ addArgument(mlir::func::FuncOp main, unsigned place, mlir::Type type,
             llvm::StringRef name,
             runtime::InputRole role = runtime::InputRole::Data);
 
-/// The output of that name, the first where it is empty; null, with an error,
-/// where there is none.
+/// The output called `wanted`, or the first if that is empty. Emits an error
+/// and returns null if there is none.
 mlir::Value findOutput(mlir::func::FuncOp main, llvm::StringRef wanted);
 
-/// The loss of `main`, a model as passes/Import makes it, at least of float32.
-/// Its target is a new argument; what samples are of is marked (kSampleAttr).
-/// `right`, if it is given, becomes what createRightCount makes.
+/// Adds the loss of `main`, a model as passes/Import makes it, in float32 or
+/// wider. Its target is a new argument; tensors with a sample dim are marked
+/// (kSampleAttr). `right`, if given, receives the result of createRightCount.
 mlir::FailureOr<mlir::Value> addLoss(mlir::func::FuncOp main,
                                      mlir::OpBuilder &builder,
                                      const LossOptions &options,

@@ -1,4 +1,4 @@
-//===- Named.cpp - Operators that a stage is ------------------------------===//
+//===- Named.cpp - Stages as named operators ------------------------------===//
 
 #include "passes/Differentiate/Named.h"
 #include "dialects/Graph/ContractionOps.h"
@@ -16,8 +16,8 @@ namespace {
 
 using Ids = SmallVector<unsigned>;
 
-/// The loops at which a tensor is read, if each index is a loop of its own that
-/// runs over the whole dim.
+/// The loops at which a tensor is read, if each index is a distinct loop over
+/// the whole dim.
 std::optional<Ids> loopsOf(const Expr &expr, const Definition &definition,
                            const llvm::DenseMap<unsigned, IntExpr> &extents) {
   if (expr->kind != Expr::Kind::Read || expr->guarded)
@@ -72,7 +72,7 @@ public:
   }
 
 private:
-  /// `value`, whose dims are the loops `from`, with the dims `to`.
+  /// `value`, with loops `from` as dims, rearranged to the dims `to`.
   FailureOr<Value> inOrder(Value value, ArrayRef<unsigned> from,
                            ArrayRef<unsigned> to) {
     if (from == to)
@@ -139,7 +139,7 @@ private:
     for (unsigned id : summed)
       if (!llvm::is_contained(left, id) || !llvm::is_contained(right, id))
         return Value();
-    // So that the product need not be transposed.
+    // So that the product needs no transpose.
     if (!rows.empty() && !columns.empty() &&
         llvm::find(outer, columns[0]) < llvm::find(outer, rows[0])) {
       std::swap(a, b);

@@ -1,4 +1,4 @@
-//===- Named.h - Operators that a stage is ----------------------*- C++ -*-===//
+//===- Named.h - Stages as named operators ----------------------*- C++ -*-===//
 
 #ifndef MLC_PASSES_DIFFERENTIATE_NAMED_H
 #define MLC_PASSES_DIFFERENTIATE_NAMED_H
@@ -8,10 +8,10 @@
 
 namespace mlc {
 
-/// The value of a stage by operators that layouts, rules and kernels know:
-/// what it reads alone, its transpose, or a matrix product of two (with
-/// reshapes, where several loops are a matrix's rows or columns). Null where it
-/// is none of these.
+/// The value of a stage by operators that layouts, rules and kernels know: the
+/// one tensor that it reads, its transpose, or a matrix product of two (with
+/// reshapes if several loops form a matrix's rows or columns). Null if the
+/// stage is not one of these.
 mlir::FailureOr<mlir::Value>
 emitNamed(mlir::OpBuilder &builder, mlir::Location loc,
           const Definition &definition, const Stage &stage,

@@ -49,7 +49,7 @@ FailureOr<Value> createClipping(OpBuilder &builder, Location loc,
         return element * element;
       });
     }));
-  // A tree, so that no expression is deep.
+  // A tree, to keep expressions shallow.
   while (squares.size() > 1) {
     SmallVector<unsigned> sums;
     for (unsigned i = 0; i + 1 < squares.size(); i += 2)
@@ -62,7 +62,7 @@ FailureOr<Value> createClipping(OpBuilder &builder, Location loc,
   }
   b.result(b.stage("clipping", {}, type, [&](ArrayRef<Expr>) {
     Expr norm = unary(UnaryFn::Sqrt, b.readStage(squares[0], {}));
-    // PyTorch's clip_grad_norm_ adds this much.
+    // PyTorch's clip_grad_norm_ adds this epsilon.
     Expr ratio = b.constant(type, clipNorm) / (norm + b.constant(type, 1e-6));
     return binary(BinaryFn::Min, ratio, b.constant(type, 1));
   }));
@@ -165,7 +165,7 @@ private:
   const OptimizerOptions &options;
   DefinitionBuilder b;
   TensorShape shape;
-  unsigned firstScalar, clipping; // input 0 is the weight: none
+  unsigned firstScalar, clipping; // input 0 is the weight: absent
 };
 
 } // namespace

@@ -1,8 +1,8 @@
 //===- Optimizer.h - How a gradient changes a weight ------------*- C++ -*-===//
 //
-// Update rules as definitions. They are those of PyTorch's torch.optim, whose
-// names the options have. Momentum: Polyak 1964, Nesterov 1983; Adam: Kingma
-// and Ba 2015; AdamW: Loshchilov and Hutter 2019.
+// Update rules as definitions, those of PyTorch's torch.optim; options have its
+// names. Momentum: Polyak 1964, Nesterov 1983; Adam: Kingma and Ba 2015; AdamW:
+// Loshchilov and Hutter 2019.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,15 +21,15 @@ struct TrainedValue {
   llvm::SmallVector<mlir::Value, 2> states;
 };
 
-/// The factor of clipNorm for these gradients, of one type; a tensor without
-/// dims.
+/// The factor by which clipNorm scales these gradients, all of one type; a
+/// tensor without dims.
 mlir::FailureOr<mlir::Value> createClipping(mlir::OpBuilder &builder,
                                             mlir::Location loc,
                                             mlir::ValueRange gradients,
                                             double clipNorm);
 
-/// One step for one weight. `scalars` are of scalarsOf, `clipping` is of
-/// createClipping or null.
+/// One step for one weight. `scalars` are those of scalarsOf; `clipping` comes
+/// from createClipping or is null.
 mlir::FailureOr<TrainedValue>
 createUpdate(mlir::OpBuilder &builder, mlir::Location loc,
              const OptimizerOptions &options, const TrainedValue &before,

@@ -29,7 +29,7 @@ bool hasPhases(ConvOp conv) {
 
 namespace {
 
-/// The taps of one phase: in each dim those at `first`, `first` + stride, ...
+/// The taps of one phase: those at `first`, `first` + stride, ... in each dim.
 struct Phase {
   SmallVector<int64_t> first, taps;
 };
@@ -82,7 +82,7 @@ private:
                       : FailureOr<Value>(op->getResult());
   }
 
-  /// Those that have taps.
+  /// Lists the phases that have taps.
   void list() {
     SmallVector<int64_t> first(rank, 0);
     while (true) {
@@ -102,7 +102,8 @@ private:
     }
   }
 
-  /// Of the elements of the image that this phase's taps meet, from pads on.
+  /// The gradient of the image elements that this phase's taps meet, starting
+  /// at the pads.
   FailureOr<Value> inputOf(const Phase &phase) {
     SmallVector<IntExpr> starts(2, number(0)), steps(2, number(1));
     SmallVector<IntExpr> sizes(ArrayRef(w.dims).take_front(2));
@@ -148,8 +149,8 @@ private:
                              attr(pads), attr(ones));
   }
 
-  /// The element at i is that of its phase, (i + pad) mod stride, at (i + pad)
-  /// div stride; of a phase without taps, or behind its end, 0.
+  /// The element at i belongs to phase (i + pad) mod stride, at (i + pad) div
+  /// stride; 0 for a phase without taps, or past its end.
   FailureOr<Value> interleave(ArrayRef<Value> parts, const TensorShape &shape,
                               ArrayRef<IntExpr> pads) {
     SmallVector<TensorShape> inputs;

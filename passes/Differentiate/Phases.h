@@ -2,8 +2,8 @@
 //
 // With a stride s, elements of the image at i + pad = r modulo s meet only the
 // taps of the kernel at r modulo s. So each of the s phases of an image is a
-// convolution of stride 1 with every s-th tap: the gradients are those of the
-// phases, put together, and nothing is multiplied by zeros between elements.
+// convolution of stride 1 with every s-th tap. The gradients are assembled from
+// those of the phases, without multiplying by zeros between elements.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,14 +15,14 @@
 
 namespace mlc {
 
-/// Whether a convolution is one that is taken apart here: of known strides and
-/// kernel dims, some stride not 1, at most 16 phases, no dilation.
+/// Whether a convolution is split into phases here: known strides and kernel
+/// dims, some stride not 1, at most 16 phases, no dilation.
 bool hasPhases(ConvOp conv);
 
 mlir::FailureOr<mlir::Value> inputGradientByPhases(mlir::OpBuilder &builder,
                                                    ConvOp conv,
                                                    mlir::Value cotangent);
-/// Of a convolution of one group.
+/// `conv` has one group.
 mlir::FailureOr<mlir::Value> weightGradientByPhases(mlir::OpBuilder &builder,
                                                     ConvOp conv,
                                                     mlir::Value cotangent);

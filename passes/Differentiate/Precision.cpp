@@ -86,7 +86,7 @@ LogicalResult widenParameters(func::FuncOp function) {
   return success();
 }
 
-/// One value of all `inputs`, by `describe`.
+/// Emits one value of all `inputs`, defined by `describe`.
 static FailureOr<Value>
 emitOne(OpBuilder &builder, Location loc, ValueRange inputs,
         llvm::function_ref<unsigned(DefinitionBuilder &, ArrayRef<TensorShape>)>
@@ -127,8 +127,7 @@ FailureOr<Value> createIsFinite(OpBuilder &builder, Location loc,
                                 b.constant(type, INFINITY)));
         });
       }));
-    // A tree, so that no expression is deep. The minimum of nothing is
-    // infinite.
+    // A tree, to keep expressions shallow. The minimum of nothing is infinite.
     while (all.size() > 1) {
       SmallVector<unsigned> both;
       for (unsigned i = 0; i + 1 < all.size(); i += 2)

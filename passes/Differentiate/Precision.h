@@ -1,8 +1,8 @@
 //===- Precision.h - Training with 16-bit floats ----------------*- C++ -*-===//
 //
-// Mixed precision as of Micikevicius et al. 2018: products of matrices are of
-// 16-bit factors, weights are kept and changed in float32, and the loss's
-// cotangent is made larger, so that small gradients are not lost in float16.
+// Mixed precision as in Micikevicius et al. 2018: matrix products have 16-bit
+// factors, weights are kept and updated in float32, and the loss's cotangent is
+// scaled up so that small gradients are not lost in float16.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,14 +21,14 @@ namespace mlc {
 mlir::LogicalResult narrowProducts(mlir::func::FuncOp function,
                                    FactorType type);
 
-/// float32 for floats of 16 bits; others as they are.
+/// float32 for 16-bit floats; other types unchanged.
 mlir::Type widenedType(mlir::Type type);
 
-/// Parameters of 16-bit floats become float32 ones, and are rounded where they
-/// were read. What they hold (kParameterAttr) is left as it is.
+/// Makes parameters of 16-bit floats float32, rounded before each read. Their
+/// contents (kParameterAttr) stay unchanged.
 mlir::LogicalResult widenParameters(mlir::func::FuncOp function);
 
-/// `value`, a tensor, with elements of `type`.
+/// `value`, a tensor, cast to elements of `type`.
 mlir::FailureOr<mlir::Value> createCast(mlir::OpBuilder &builder,
                                         mlir::Location loc, mlir::Value value,
                                         mlir::Type type);
@@ -39,8 +39,8 @@ mlir::FailureOr<mlir::Value> createUnscaled(mlir::OpBuilder &builder,
                                             mlir::Value value,
                                             mlir::Value scale);
 
-/// 1 where all elements of all `values`, tensors of one type of floats, are
-/// finite, else 0; a tensor without dims.
+/// 1 if all elements of all `values`, float tensors of one type, are finite,
+/// else 0; a tensor without dims.
 mlir::FailureOr<mlir::Value> createIsFinite(mlir::OpBuilder &builder,
                                             mlir::Location loc,
                                             mlir::ValueRange values);

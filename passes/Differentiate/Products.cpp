@@ -11,7 +11,7 @@ using llvm::SmallVector;
 
 namespace mlc {
 
-/// Dims of a tensor that become one, the first the slowest.
+/// Dims of a tensor that are merged, the slowest first.
 using Group = SmallVector<int64_t>;
 
 static SmallVector<IntExpr> dimsOf(Value value) {
@@ -51,9 +51,8 @@ merged(ArrayRef<IntExpr> dims, ArrayRef<Group> groups, MLIRContext *context) {
   return sizes;
 }
 
-/// `value` with a dim for each group of its dims, in their order. Dims that lie
-/// beside each other are made one before they change places, so that it is a
-/// matrix that is transposed.
+/// `value` with one dim per group of its dims, in order. Adjacent dims are
+/// merged before they are permuted, so that the transpose is one of matrices.
 static FailureOr<Value> asGroups(OpBuilder &builder, Value value,
                                  SmallVector<Group> groups) {
   if (auto turned = value.getDefiningOp<TransposeOp>()) {

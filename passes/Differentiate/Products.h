@@ -8,10 +8,10 @@
 
 namespace mlc {
 
-/// The gradient of what `op` repeats along batch dims of a product, whose
-/// `cotangent` is a product too: the sum over these dims becomes part of the
-/// sum within the product, one product in place of one for each repetition.
-/// Null where it is not so.
+/// The gradient of `op`, which repeats a factor along batch dims of a product,
+/// if `cotangent` is a product too. The sum over these dims joins the sum
+/// within the product: one product instead of one per repetition. Null if this
+/// does not apply.
 mlir::FailureOr<mlir::Value> repeatedFactorGradient(mlir::OpBuilder &builder,
                                                     BroadcastOp op,
                                                     mlir::Value cotangent);

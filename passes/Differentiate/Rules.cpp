@@ -1,4 +1,4 @@
-//===- Rules.cpp - Gradients that are known by name -----------------------===//
+//===- Rules.cpp - Hand-written gradients ---------------------------------===//
 
 #include "passes/Differentiate/Rules.h"
 #include "dialects/Graph/MovementOps.h"
@@ -16,9 +16,9 @@ using llvm::SmallVector;
 
 namespace mlc {
 
-/// Of softmax or its logarithm, from the result alone: y (dy - sum y dy), and
-/// dy - exp(y) sum dy. The maximum that is subtracted cancels. A row without a
-/// cotangent gives nothing, whatever y is there.
+/// The gradient of softmax or its logarithm, from the result alone: y (dy - sum
+/// y dy), and dy - exp(y) sum dy. The subtracted maximum cancels. A row without
+/// a cotangent contributes nothing, whatever y is there.
 static FailureOr<SmallVector<Value>> softmaxGradient(OpBuilder &builder,
                                                      Operation *op,
                                                      unsigned axis, bool isLog,
@@ -47,8 +47,8 @@ static FailureOr<SmallVector<Value>> softmaxGradient(OpBuilder &builder,
   return emitStages(builder, op->getLoc(), b.take(), {y, cotangent});
 }
 
-/// What is picked is added where it came from, in time linear in it; indices
-/// out of range pick 0 and add nothing.
+/// Adds the cotangent at the picked positions, in time linear in its size;
+/// out-of-range indices picked 0 and add nothing.
 static FailureOr<SmallVector<Value>>
 gatherGradient(OpBuilder &builder, GatherOp op, Value cotangent) {
   auto type = op.getX().getType();
@@ -74,7 +74,7 @@ scatterGradient(OpBuilder &builder, ScatterAddOp op, Value cotangent) {
   return SmallVector<Value>{cotangent, Value(), picked->getResult()};
 }
 
-/// An element gets what it is worth as one of those that were taken.
+/// An element gets the cotangent of its position among the taken ones.
 static FailureOr<SmallVector<Value>> topKGradient(OpBuilder &builder, TopKOp op,
                                                   Value cotangent) {
   TensorShape all = shapeOf(op.getX()), taken = shapeOf(cotangent);

@@ -1,4 +1,4 @@
-//===- Rules.h - Gradients that are known by name ---------------*- C++ -*-===//
+//===- Rules.h - Hand-written gradients -------------------------*- C++ -*-===//
 
 #ifndef MLC_PASSES_DIFFERENTIATE_RULES_H
 #define MLC_PASSES_DIFFERENTIATE_RULES_H
@@ -7,10 +7,10 @@
 
 namespace mlc {
 
-/// Gradients with respect to the operands of `op`, of one result with this
-/// `cotangent`, that are better than what follows from its definition: by
-/// operators that kernels know, or without what cancels. One for each operand,
-/// null for those that no rule knows; none at all where there is no rule.
+/// Gradients with respect to the operands of `op`, which has one result with
+/// this `cotangent`, that are better than those derived from its definition:
+/// they use operators that kernels know, or avoid cancellation. One per
+/// operand, null for those that no rule knows; empty if there is no rule.
 mlir::FailureOr<llvm::SmallVector<mlir::Value>>
 gradientsByRule(mlir::OpBuilder &builder, mlir::Operation *op,
                 mlir::Value cotangent, llvm::ArrayRef<bool> wanted);

@@ -30,14 +30,14 @@ static void eraseDead(Block &body) {
 
 namespace {
 
-/// The arguments that are trained, their names, and what the loss gives them.
+/// The arguments that are trained, their names, and their gradients.
 struct Gradients {
   Value loss;
   SmallVector<Value> weights, values;
   SmallVector<StringRef> names;
 };
 
-/// Parameters that are not trained but moved, and what becomes of them.
+/// Parameters that are updated without training, and their new values.
 struct Statistics {
   SmallVector<StringRef> names;
   SmallVector<Value> after;
@@ -56,7 +56,7 @@ static Statistics findStatistics(func::FuncOp main) {
   return found;
 }
 
-/// `scale` is the loss's cotangent; 1 where it is null.
+/// `scale` is the loss's cotangent; null means 1.
 static FailureOr<Gradients> addGradients(func::FuncOp main, OpBuilder &builder,
                                          Value loss, Value scale) {
   Gradients made{loss, {}, {}, {}};
@@ -81,7 +81,7 @@ static FailureOr<Gradients> addGradients(func::FuncOp main, OpBuilder &builder,
   return made;
 }
 
-/// `results`, by their names, in place of what main returned.
+/// Replaces main's results by `results`, with their names.
 static void setResults(func::FuncOp main, ValueRange results,
                        ArrayRef<std::string> names) {
   Builder b(main.getContext());
@@ -139,8 +139,8 @@ FailureOr<func::FuncOp> findModel(ModuleOp module) {
   return module.emitError() << "has no function @main of one block to train";
 }
 
-/// Has all random numbers drawn for the step that the argument at `place` is to
-/// count; there is none where nothing is drawn.
+/// Draws all random numbers for the step in the argument at `place`; adds that
+/// argument only if random numbers are drawn.
 static LogicalResult countSteps(func::FuncOp main, unsigned place) {
   SmallVector<RandomUniformOp> draws;
   main.walk([&](RandomUniformOp op) { draws.push_back(op); });
@@ -166,7 +166,7 @@ RankedTensorType numberType(func::FuncOp main) {
   return getTensorType({}, number);
 }
 
-/// The argument "loss scale", behind all other inputs.
+/// The argument "loss scale", after all other inputs.
 static FailureOr<Value> addScale(func::FuncOp main) {
   return addArgument(main, endOfInputs(main), numberType(main), "loss scale",
                      runtime::InputRole::LossScale);
@@ -224,7 +224,7 @@ static FailureOr<SmallVector<Value>> addArguments(func::FuncOp main,
 
 namespace {
 
-/// Builds a step; the arguments come first, since gradients may read them.
+/// Builds a step; adds arguments first, because gradients may read them.
 class Step {
 public:
   Step(func::FuncOp main, const OptimizerOptions &optimizer)
@@ -243,8 +243,7 @@ private:
   const OptimizerOptions &optimizer;
   OpBuilder builder;
   Gradients made;
-  /// `finite` is null where nothing is scaled, `clipping` where nothing is
-  /// clipped.
+  /// `finite` is null without loss scaling, `clipping` without clipping.
   Value scale, finite, clipping;
   SmallVector<Value> scalars, results, states;
   SmallVector<std::string> names, stateNames;
@@ -349,7 +348,7 @@ LogicalResult Step::build(const LossOptions &options) {
   for (unsigned i = 0; i < made.weights.size(); ++i)
     if (failed(update(i)))
       return failure();
-  // What a batch's mean is does not depend on its gradients.
+  // A batch's mean does not depend on its gradients.
   Statistics statistics = findStatistics(main);
   for (auto [name, after] : llvm::zip(statistics.names, statistics.after)) {
     auto wide = createCast(builder, after.getLoc(), after,

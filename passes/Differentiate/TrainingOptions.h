@@ -1,6 +1,6 @@
-//===- TrainingOptions.h - What is made of a model that is trained *- C++ -*-=//
+//===- TrainingOptions.h - Options of training ------------------*- C++ -*-===//
 //
-// The options of the phase Differentiate, for whoever composes a pipeline:
+// The options of the phase Differentiate, for callers that compose a pipeline:
 // addDifferentiatePasses (passes/Pipeline.h) takes them.
 //
 //===----------------------------------------------------------------------===//
@@ -17,33 +17,33 @@
 
 namespace mlc {
 
-/// The number that training makes small.
+/// The number that training minimizes.
 enum class LossKind {
   /// The output itself, a single number: the model computes its loss.
   Output,
   /// mean (y - t)^2 over all elements of the output y and the target t.
   MeanSquares,
   /// The mean of -log softmax(y)[label] over all labels that are not negative.
-  /// The target is of int64 and has the output's dims without the class axis.
-  /// Without any such label it is 0 / 0.
+  /// The target is int64 and has the output's dims without the class axis.
+  /// Without any such label the loss is 0 / 0.
   CrossEntropy,
 };
 
-/// What matrix products and convolutions of float32 tensors are of.
+/// The type of the factors of float32 matrix products and convolutions.
 enum class FactorType { AsModel, F16, BF16 };
 
 struct LossOptions {
   LossKind kind = LossKind::Output;
-  /// By its `mlc.name`; empty: the first.
+  /// The output's `mlc.name`; empty: the first output.
   std::string output;
-  /// The axis of the classes, from the end where negative.
+  /// The axis of the classes; negative counts from the end.
   int64_t classAxis = 1;
-  /// What the target's argument is called.
+  /// The name of the target's argument.
   std::string target = "target";
-  /// What is multiplied on the way to it.
+  /// The type of factors on the way to the output.
   FactorType factors = FactorType::AsModel;
-  /// Of CrossEntropy: what the sum over labels is divided by is told by an
-  /// argument "count" behind the target, of the loss's type.
+  /// For CrossEntropy: the sum over labels is divided by an argument "count"
+  /// after the target, of the loss's type.
   bool givenCount = false;
 };
 
@@ -51,7 +51,7 @@ enum class OptimizerKind {
   SGD,      ///< w - rate g
   Momentum, ///< v = momentum v + g;  w - rate v
   Adam,     ///< weight decay is part of the gradient
-  AdamW,    ///< weight decay shrinks the weight by itself
+  AdamW,    ///< weight decay shrinks the weight directly
 };
 
 struct OptimizerOptions {
@@ -61,66 +61,64 @@ struct OptimizerOptions {
   bool nesterov = false;
   double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;
   double weightDecay = 0;
-  /// Where positive: all gradients are made smaller, by one factor, until the
-  /// norm of all of them together is at most this.
+  /// If positive, all gradients are scaled down by one factor until their joint
+  /// norm is at most this.
   double clipNorm = 0;
-  /// The loss's cotangent is a number that a step is told, and gradients are
-  /// divided by it. Where one of them is not finite, all stays as it was.
+  /// The loss's cotangent is an argument of the step, and gradients are divided
+  /// by it. If one of them is not finite, nothing is changed.
   bool scalesLoss = false;
 };
 
-/// What an optimizer keeps of each weight beside it, of the weight's dims and 0
-/// in the beginning: "momentum"; "first moment" and "second moment".
+/// The states that an optimizer keeps for each weight, with the weight's dims
+/// and 0 at the start: "momentum"; "first moment" and "second moment".
 llvm::ArrayRef<llvm::StringLiteral> statesOf(OptimizerKind kind);
 
-/// Numbers, tensors of floats without dims, that an update reads and that
-/// change from step to step: the learning rate and, for Adam and AdamW,
-/// 1 - beta1^t and 1 - beta2^t in step t, the first being 1.
+/// The scalars that an update reads and that change from step to step, float
+/// tensors without dims: the learning rate and, for Adam and AdamW, 1 - beta1^t
+/// and 1 - beta2^t in step t, counted from 1.
 llvm::ArrayRef<runtime::InputRole> scalarsOf(OptimizerKind kind);
 
-/// What entries training has.
+/// The entries that training has.
 struct TrainingEntries {
-  /// Batches of which a step takes the mean of the gradients.
+  /// Batches per step; the step takes the mean of their gradients.
   int64_t accumulate = 1;
   /// Whether there is an entry that computes the loss alone.
   bool evaluates = false;
   /// Whether weights of 16 bits are kept beside their masters (KeptHalf.h).
   bool keepsHalf = false;
-  /// Gradients are computed in one place and applied in another: there are
-  /// "accumulate" and "apply" for one batch, too.
+  /// Gradients are computed in one place and applied in another, so that
+  /// "accumulate" and "apply" exist for one batch, too.
   bool isApart = false;
-  /// Without "apply": it is elsewhere.
+  /// There is no "apply" here; it runs elsewhere.
   bool computesAlone = false;
-  /// Of CrossEntropy, where it evaluates: the entry gives how many labels are
-  /// right, too.
+  /// For CrossEntropy, with `evaluates`: the entry also returns how many labels
+  /// are right.
   bool countsRight = false;
 
-  /// Whether gradients are states of their own.
+  /// Whether gradients are states.
   bool keepsGradients() const { return accumulate > 1 || isApart; }
-  /// Whether the losses of several batches, or parts of one, are terms of one
-  /// mean, so that each is told how many labels count in all.
+  /// Whether several batches, or parts of one, contribute to one mean loss.
+  /// Each is then told how many labels count in total.
   bool givesCount() const { return accumulate > 1 || computesAlone; }
 };
 
-/// When OptimizerOptions::scalesLoss is meant.
+/// When OptimizerOptions::scalesLoss is set.
 enum class LossScaling {
   Never,
   Always,
-  /// Where a parameter is of float16, or what is multiplied.
+  /// If a parameter or a factor is float16.
   WhereHalf,
 };
 
 struct DifferentiateOptions {
   LossOptions loss;
-  /// How a step is made; nothing: there is none, but the loss and its
-  /// gradients.
+  /// How a step is made; nothing: only the loss and its gradients are computed.
   std::optional<OptimizerOptions> optimizer;
   LossScaling scaling = LossScaling::Never;
   TrainingEntries entries;
-  /// Groups of the samples of a batch, each of which batch normalization in
-  /// training form takes mean and variance of for its own; 0: it takes those of
-  /// the batch. With a group for each rank that is what PyTorch's
-  /// DistributedDataParallel computes.
+  /// Groups of samples of a batch for batch normalization in training form:
+  /// each group has its own mean and variance. 0: one group, the batch. One
+  /// group per rank matches PyTorch's DistributedDataParallel.
   int64_t statisticGroups = 0;
 };
 

@@ -19,7 +19,7 @@ namespace mlc {
 
 namespace {
 
-/// What enumerators are called in options.
+/// Names of enumerators in options.
 template <typename T> using Names = ArrayRef<std::pair<StringRef, T>>;
 
 constexpr std::pair<StringRef, LossKind> losses[] = {
@@ -62,7 +62,7 @@ LogicalResult read(ModuleOp module, StringRef what, StringRef text,
          << "no " << what << " '" << text << "'; there are " << have;
 }
 
-/// Of a LossPass: what is said by name.
+/// Reads the options of a LossPass that are names.
 LogicalResult readLoss(ModuleOp module, StringRef kind, StringRef factors,
                        LossOptions &loss) {
   return success(
@@ -99,7 +99,7 @@ private:
   }
 };
 
-/// Whether a parameter is of float16.
+/// Whether a parameter is float16.
 bool hasHalf(func::FuncOp main) {
   for (BlockArgument argument : main.getArguments())
     if (main.getArgAttr(argument.getArgNumber(), kParameterAttr) &&

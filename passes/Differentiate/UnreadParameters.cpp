@@ -16,8 +16,7 @@ using llvm::StringRef;
 
 namespace mlc {
 
-/// The floats that a value is computed from by way of floats, itself among
-/// them.
+/// The floats that a value is computed from through floats, including itself.
 static llvm::SmallDenseSet<Value> sourcesOf(Value value) {
   llvm::SmallDenseSet<Value> seen{value};
   SmallVector<Value> open{value};

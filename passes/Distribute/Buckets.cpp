@@ -108,15 +108,15 @@ static std::optional<int64_t> countElements(Value value) {
               : std::nullopt;
 }
 
-/// Reduces more than a number.
+/// Whether it reduces more than a single number.
 static bool isLargeReduction(Operation *op) {
   return isReduction(op) && llvm::any_of(op->getOperands(), [](Value operand) {
            return countElements(operand) != 1;
          });
 }
 
-/// Without what says how each operand is cut, equal for operators that may
-/// become one.
+/// Attributes that reductions must share to be merged: all but how each operand
+/// is split.
 static DictionaryAttr kindOf(Operation *op) {
   Builder b(op->getContext());
   NamedAttrList kind;
@@ -130,7 +130,7 @@ static DictionaryAttr kindOf(Operation *op) {
   return kind.getDictionary(op->getContext());
 }
 
-/// One operator of `ops`, in their order, which `builder` places.
+/// Merges `ops`, in order, into one operator at `builder`'s place.
 static Operation *join(OpBuilder &builder, ArrayRef<Operation *> ops) {
   SmallVector<Value> operands;
   SmallVector<Type> types;
@@ -192,14 +192,14 @@ private:
   const BucketOptions &options;
   /// In the order in which they become ready.
   SmallVector<Operation *> reductions;
-  /// One for each bucket.
+  /// One per bucket.
   SmallVector<Operation *> joined;
 };
 
 } // namespace
 
-/// What changes a state depends on: not a loss, which nobody waits for. Without
-/// states, what is not returned as it is.
+/// The ops that the new values of states depend on; not a loss, which nobody
+/// waits for. Without states, all results except direct reductions.
 llvm::DenseSet<Operation *> Buckets::findChanging() {
   llvm::DenseSet<Operation *> changing;
   Operation *end = body.getTerminator();
@@ -223,7 +223,7 @@ llvm::DenseSet<Operation *> Buckets::findChanging() {
 }
 
 void Buckets::findReductions() {
-  // What a large reduction depends on, from the last operator on.
+  // Ops that a large reduction depends on, from the last one up.
   llvm::DenseSet<Operation *> feeding, depending;
   for (Operation &op : llvm::reverse(body))
     for (Operation *user : op.getUsers()) {
@@ -249,7 +249,7 @@ void Buckets::findReductions() {
   }
 }
 
-/// Nothing that is computed is read.
+/// Whether it reads only arguments and constants.
 static bool isOfArguments(Operation *op) {
   return isPure(op) && llvm::all_of(op->getOperands(), [](Value operand) {
            Operation *def = operand.getDefiningOp();
@@ -257,8 +257,8 @@ static bool isOfArguments(Operation *op) {
          });
 }
 
-/// What `op` changes the form of (a cast, a factor, a transpose), if nobody
-/// else reads it; null otherwise.
+/// The tensor that `op` merely converts (a cast, a factor, a transpose), if
+/// nobody else reads it; null otherwise.
 static Value findSource(Operation *op) {
   Value source;
   if (!op || !isPure(op) || op->getNumResults() != 1)
@@ -276,7 +276,7 @@ static Value findSource(Operation *op) {
   return isForm ? source : Value();
 }
 
-/// Moves `op` directly behind `last`, with the operands that are not there yet.
+/// Moves `op` directly after `last`, along with operands defined later.
 static void pull(Operation *op, Operation *last) {
   op->moveAfter(last);
   for (Value operand : op->getOperands())
@@ -285,7 +285,7 @@ static void pull(Operation *op, Operation *last) {
       pull(def, last);
 }
 
-/// Moves what only changes a gradient's form to where the gradient is.
+/// Moves conversions of a gradient directly after the gradient.
 void Buckets::hoist(Value value) {
   SmallVector<Operation *> chain;
   while (Value source = findSource(value.getDefiningOp())) {
@@ -298,7 +298,7 @@ void Buckets::hoist(Value value) {
   }
 }
 
-/// Where several are ready at once, they stay in order.
+/// Reductions that are ready at the same time stay in order.
 void Buckets::sortByReadiness() {
   llvm::DenseMap<Operation *, unsigned> place;
   for (auto [i, op] : llvm::enumerate(body))
@@ -346,14 +346,14 @@ void Buckets::joinBuckets() {
     op->erase();
 }
 
-/// All that depends on a bucket goes behind what does not, by the last bucket
-/// that it depends on: who waits for a bucket keeps nothing else waiting.
+/// Moves readers of buckets after everything else, in the order of the last
+/// bucket that they depend on: waiting for a bucket delays nothing else.
 void Buckets::delayReaders() {
   llvm::DenseMap<Operation *, unsigned> after; // the bucket's number, from 1
   for (auto [i, op] : llvm::enumerate(joined))
     after[op] = i + 1;
   SmallVector<std::pair<unsigned, Operation *>> delayed;
-  // Operators that stand before what they read now are found in any order.
+  // Operators may now stand before their operands, so any order is possible.
   std::function<unsigned(Operation *)> find = [&](Operation *op) {
     auto [it, isNew] = after.insert({op, 0});
     if (!isNew)

@@ -15,30 +15,30 @@
 
 namespace mlc {
 
-/// A tensor that is to be reduced; those of one kind may share a bucket.
+/// A tensor to reduce; tensors of one kind may share a bucket.
 struct BucketItem {
   int64_t bytes;
   unsigned kind;
 };
 
 /// The items of each bucket, for items in the order in which they become ready.
-/// Buckets are in the order in which they are full; those that never are come
-/// last, in the order of their last items.
+/// Full buckets come first, in the order in which they fill up; the rest follow
+/// in the order of their last items.
 std::vector<llvm::SmallVector<size_t>>
 assignBuckets(llvm::ArrayRef<BucketItem> items,
               const runtime::BucketOptions &options);
 
-/// Makes one operator of all that reduce gradients and fall into one bucket, by
-/// what they reduce and the order in which it is ready. A bucket stands
-/// directly behind the last of its operands, and what reads a bucket behind
-/// everything that reads none, by buckets. A reduction is a gradient's if
-/// a state's new value depends on it, and no reduction of more than one
-/// element. What has no fixed size stays by itself. Returns how many buckets
-/// there are.
+/// Merges the reductions of gradients that fall into one bucket into one
+/// operator, by what they reduce and the order in which it is ready. A bucket
+/// stands directly after the last of its operands; readers of buckets follow
+/// everything that reads none, in the order of the buckets. A reduction belongs
+/// to a gradient if a state's new value depends on it and no reduction of more
+/// than one element does. Tensors without a fixed size get no bucket. Returns
+/// the number of buckets.
 unsigned bucketReductions(mlir::func::FuncOp function,
                           const runtime::BucketOptions &options);
 
-/// `mlc-bucket`, which does that to the entries of a module.
+/// `mlc-bucket`, which runs bucketReductions on the entries of a module.
 std::unique_ptr<mlir::Pass>
 createBucketPass(const runtime::BucketOptions &buckets);
 

@@ -1,4 +1,4 @@
-//===- CheckWorkers.cpp - Workers of a server are alone in a step ---------===//
+//===- CheckWorkers.cpp - Rejects exchanges between a server's workers ----===//
 
 #include "dialects/Dist/Dist.h"
 #include "passes/Base/Form.h"
@@ -10,6 +10,7 @@ namespace mlc {
 
 #define GEN_PASS_DEF_CHECKWORKERSPASS
 #include "passes/Base/Passes.h.inc"
+#include "passes/Base/Remedy.h"
 
 namespace {
 
@@ -23,8 +24,10 @@ struct CheckWorkersPass : impl::CheckWorkersPassBase<CheckWorkersPass> {
       if (!isa_and_nonnull<dist::DistDialect>(op->getDialect()))
         return WalkResult::advance();
       op->emitError("needs something of all samples of a batch, which workers "
-                    "of a server do not exchange; give --algorithm=colocated "
-                    "or, for statistics of batches, --batch-statistics=local");
+                    "of a server do not exchange; statistics of batches may be "
+                    "of its own samples on each")
+          << Remedy{Remedy::Kind::SumBetweenRanks}
+          << Remedy{Remedy::Kind::LocalStatistics};
       return WalkResult::interrupt();
     });
     if (result.wasInterrupted())

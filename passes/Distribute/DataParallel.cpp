@@ -20,12 +20,12 @@ namespace mlc {
 
 using runtime::ZeroStage;
 
-// What the dialect takes without dist.gather_window is what plans have.
+// The dialect's default for dist.gather_window is the plans' default.
 static_assert(dist::kGatherWindow == runtime::defaultGatherWindow);
 
 std::optional<unsigned> findSplitDim(RankedTensorType type, int64_t ranks) {
   std::optional<unsigned> best;
-  // The largest part times the number of ranks, over the extent.
+  // Compares the largest part times the number of ranks over the extent.
   auto isBetter = [&](int64_t extent, int64_t than) {
     return llvm::divideCeil(extent, ranks) * than <
            llvm::divideCeil(than, ranks) * extent;
@@ -60,7 +60,7 @@ private:
   ModuleOp module;
   const DataParallelOptions &options;
   Builder b;
-  /// Some weights are rounded ones' masters: the optimizer's, not the model's.
+  /// Some weights have rounded copies: the masters are the optimizer's then.
   bool hasMasters = false;
 };
 
@@ -72,7 +72,7 @@ dist::ShardingAttr Distribution::splitAlong(unsigned dim, size_t rank) {
   return dist::ShardingAttr::get(b.getContext(), dims);
 }
 
-/// Of a tensor that is the sum of what the ranks have.
+/// A sharding for the sum of the ranks' tensors.
 dist::ShardingAttr Distribution::termOfSum(size_t rank) {
   auto whole = dist::ShardingAttr::getReplicated(b.getContext(), rank);
   return dist::ShardingAttr::get(
@@ -92,7 +92,7 @@ dist::ShardingAttr Distribution::shardingOf(StringRef state,
   ZeroStage since = isRead       ? ZeroStage::Weights
                     : isGradient ? ZeroStage::Gradients
                                  : ZeroStage::OptimizerStates;
-  // Each rank moves all of a running statistic.
+  // Each rank updates the whole running statistic.
   if (options.zero >= since && use.role != Role::Statistic)
     if (auto dim = findSplitDim(type, options.ranks))
       return splitAlong(*dim, type.getRank());
@@ -121,8 +121,8 @@ LogicalResult Distribution::checkSamples(func::FuncOp entry, unsigned first,
   if (!samples.isConstant() || samples.getConstant() < options.ranks)
     return entry.emitError()
            << "a batch of " << samples.str() << " samples is not one for "
-           << options.ranks << " ranks, each of which takes one at least; "
-           << "give a larger --batch";
+           << options.ranks << " ranks, each of which takes one at least"
+           << Remedy{Remedy::Kind::ChangeBatch};
   return success();
 }
 
@@ -168,7 +168,7 @@ void Distribution::findMasters() {
             getStateUse(module, state).role == runtime::StateRole::Rounded;
 }
 
-/// A server sees no samples.
+/// A server sees no samples, so it cannot update statistics.
 LogicalResult Distribution::checkServer() {
   if (!options.returnsTerms)
     return success();
@@ -180,13 +180,15 @@ LogicalResult Distribution::checkServer() {
         return module.emitError()
                << "moves '" << use.owner
                << "' by statistics of batches, of which a server sees "
-                  "nothing; --freeze it, or give --algorithm=colocated";
+                  "nothing"
+               << Remedy{Remedy::Kind::Freeze, use.owner}
+               << Remedy{Remedy::Kind::SumBetweenRanks};
     }
   return success();
 }
 
-/// Where weights of 16 bits are kept, gradients of them are summed over ranks
-/// as they are, and widened then. An entry that adds them up rounds them
+/// With kept 16-bit weights, their gradients are summed over ranks in 16 bits
+/// and widened afterwards. An entry that accumulates gradients rounds them
 /// itself.
 void Distribution::reduceHalves(func::FuncOp entry) {
   for (unsigned i = 0; i < entry.getNumResults(); ++i)
@@ -227,6 +229,7 @@ LogicalResult distributeTraining(ModuleOp module,
 
 #define GEN_PASS_DEF_DISTRIBUTETRAININGPASS
 #include "passes/Base/Passes.h.inc"
+#include "passes/Base/Remedy.h"
 
 namespace {
 

@@ -10,13 +10,13 @@ namespace mlc::dist {
 using Digits = SmallVector<Digit, 2>;
 using Number = std::optional<Digits>;
 
-/// The heaviest digit first; each is more than all behind it.
+/// Sorts the heaviest digit first; each must exceed the sum of all later ones.
 static Number ordered(Digits digits) {
   if (digits.empty())
     return digits;
   Digits sorted;
   while (!digits.empty()) {
-    // The lightest is one that divides all others' weights.
+    // The lightest digit's weight divides all others.
     auto isLightest = [&](const Digit &digit) {
       return llvm::all_of(digits, [&](const Digit &other) {
         return other.weight.exactDiv(digit.weight).has_value();
@@ -37,7 +37,7 @@ static Number ordered(Digits digits) {
   return sorted;
 }
 
-/// What is divided by, or the remainder of the division by, `by`.
+/// The digits of the quotient or the remainder of a division by `by`.
 static Number divided(const Digits &digits, IntExpr by, bool remains) {
   Digits result;
   for (const Digit &digit : digits) {
@@ -49,7 +49,7 @@ static Number divided(const Digits &digits, IntExpr by, bool remains) {
       result.push_back(digit);
     if (above || below)
       continue;
-    // The border goes through the digit.
+    // The divisor splits this digit.
     std::optional<IntExpr> low = by.exactDiv(digit.weight), high;
     if (low)
       high = digit.count.exactDiv(*low);

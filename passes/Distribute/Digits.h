@@ -1,9 +1,8 @@
 //===- Digits.h - Indices as numbers of several digits ----------*- C++ -*-===//
 //
-// The index i * T + j with j < T has the digits i and j, and so has what
-// `floordiv` and `mod` make of such numbers: a reshape moves digits from dims
-// to dims. The first digit of an index is the one that a split of the dim is a
-// split of.
+// The index i * T + j with j < T has the digits i and j (mixed radix), and
+// `floordiv` and `mod` of such numbers have digits, too: a reshape moves digits
+// between dims. A split of a dim splits the first digit of its index.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,17 +22,17 @@ struct Digit {
   IntExpr divisor, count, weight;
 };
 
-/// The digits whose sum the index is, the heaviest first, each heavier than all
-/// behind it together can be; nothing where it is no such number.
+/// The digits whose sum is the index, the heaviest first. Each is heavier than
+/// the sum of all later ones can be. Nothing if the index is not such a number.
 std::optional<llvm::SmallVector<Digit, 2>> digitsOf(const Expr &index,
                                                     const Extents &extents);
 
-/// What the first digit of an index says of a dim of `size` that it runs over,
-/// where that is the beginning of a loop.
+/// How the first digit of an index splits a dim of `size` that it runs over, if
+/// that digit is the leading one of a loop.
 struct Leading {
   unsigned loop;
-  /// The loop's first `divisor` is one of the digit's, and that is `weight` of
-  /// the dim's.
+  /// `divisor` steps of the loop are one step of the digit, which is `weight`
+  /// steps of the dim.
   IntExpr divisor, weight, count;
 };
 std::optional<Leading> leadingOf(const Expr &index, IntExpr size,

@@ -1,4 +1,4 @@
-//===- Factors.cpp - Dims that are split together -------------------------===//
+//===- Factors.cpp - Dims split together ----------------------------------===//
 
 #include "passes/Distribute/Factors.h"
 #include "passes/Distribute/Windows.h"
@@ -25,7 +25,7 @@ Extents extentsOf(const Definition &definition) {
 
 namespace {
 
-/// Follows a split from tensors to loops and back, until nothing is new.
+/// Follows a split from tensors to loops and back to a fixed point.
 class Spread {
 public:
   Spread(const Definition &definition, AxisAttr axis)
@@ -71,8 +71,8 @@ public:
   }
 
 private:
-  /// Reads of the seed or of a stage of which there is a part: their loops run
-  /// over the part.
+  /// Follows reads of the seed or of a split stage: their loops run over the
+  /// part.
   void followReads(TensorId tensor, SplitDim split) {
     IntExpr size = definition.shapeOf(tensor).dims[split.dim];
     for (const ExprNode &read : reads) {
@@ -92,8 +92,8 @@ private:
     }
   }
 
-  /// Whether data choose the element along `dim`, and it is 0 where there is
-  /// none: so it is on all ranks but one. Of truth values there are no sums.
+  /// Whether data choose the element along `dim`, with 0 out of range, so that
+  /// all ranks but one read 0. Booleans have no sums.
   static bool isLookupAt(const ExprNode &read, unsigned dim) {
     if (!read.guarded || !isa<FloatType, IntegerType>(read.type) ||
         read.type.isInteger(1))
@@ -108,8 +108,8 @@ private:
     return isZero && isOfData;
   }
 
-  /// An operand's dim is read in a window: along a dim of the result, or of
-  /// what is summed.
+  /// An operand's dim is read in a window along a dim of the result, or along a
+  /// reduction.
   bool followWindow(const Expr &index, IntExpr size, IntExpr unit) {
     auto window = windowOf(index, size, extents,
                            [&](unsigned loop) { return outer.contains(loop); });
@@ -130,7 +130,7 @@ private:
       return;
     }
     own = split;
-    // Boxes that are cut along the dim are no parts of it.
+    // Boxes that divide the dim are not parts of it.
     for (const Piece &piece : definition.stages[stage].pieces) {
       const Loop &loop = piece.loops[split.dim];
       if (!piece.offset[split.dim].isConstant(0) ||
@@ -151,7 +151,7 @@ private:
       isPossible &= it->second == unit;
   }
 
-  /// The stage that the loop is a dim of, and stages that it reads.
+  /// Splits the stage that has the loop as a dim, and stages that it indexes.
   void followLoop(unsigned loop) {
     if (auto it = outer.find(loop); it != outer.end())
       addStage(it->second.first,
@@ -165,8 +165,7 @@ private:
     }
   }
 
-  /// The unit of a dim that a read indexes by `loop`, or by any loop of which
-  /// there is a part, first.
+  /// The unit of a dim whose leading loop is `loop`, or is any split loop.
   std::optional<IntExpr> unitAt(const ExprNode &read, unsigned dim,
                                 std::optional<unsigned> loop = {}) const {
     IntExpr size = definition.shapeOf(read.tensor).dims[dim];
@@ -197,7 +196,7 @@ private:
         continue;
       SplitDim split{d, factor.loops.lookup(window->loop) * window->stride,
                      window->low, window->high};
-      // A neighbour has it all.
+      // One neighbour must have the whole halo.
       IntExpr least = factor.extent.floorDiv(axis.getSize()) * split.unit;
       if ((least - std::max(split.low, split.high)).isKnownNonNegative())
         return split;
@@ -205,7 +204,7 @@ private:
     return std::nullopt;
   }
 
-  /// The dim along which a part of an operand is enough, whoever reads it.
+  /// The dim along which a part of an operand is enough for all reads.
   std::optional<SplitDim> splitOf(unsigned input) const {
     std::optional<SplitDim> split;
     bool isFirst = true;
@@ -229,7 +228,7 @@ private:
   AxisAttr axis;
   Extents extents;
   Factor factor;
-  /// Of a loop that is a dim of a stage: which.
+  /// The stage and dim of each loop that is a dim of a stage.
   llvm::DenseMap<unsigned, std::pair<unsigned, unsigned>> outer;
   SmallVector<ExprNode> reads;
   SmallVector<unsigned> found;
@@ -242,7 +241,7 @@ std::optional<Factor> findFactor(const Definition &definition, TensorId tensor,
                                  const Place &place, AxisAttr axis) {
   auto factor =
       Spread(definition, axis).run(tensor, place.dim, place.extent, place.unit);
-  // Even parts are parts of anything that the axis divides.
+  // Even parts are also parts of any extent that the axis divides.
   std::optional<IntExpr> even = place.extent.exactDiv(axis.getSize());
   if (!factor && even && place.extent != axis.getSize())
     factor = Spread(definition, axis)

@@ -1,12 +1,12 @@
-//===- Factors.h - Dims that are split together -----------------*- C++ -*-===//
+//===- Factors.h - Dims split together --------------------------*- C++ -*-===//
 //
-// Which loops and tensors of a definition are split where one dim of one is. A
-// loop that indexes a dim as it is, or as its first digit, carries the split
-// between them, and one in a window but for a little beside the part. One that
-// is a number or beside data does not, and what it indexes stays whole. What
-// data alone index, with 0 where they are out of range, may be split: each rank
-// has what is in its part, and 0 for what is in others', so that their sum is
-// it.
+// Which loops and tensors of a definition are split when one dim of one tensor
+// is. A loop that indexes a dim as it is, or as its first digit, carries the
+// split to other tensors. A loop in a window does too, with a halo. A loop that
+// is used as a number or beside data does not, and what it indexes stays whole.
+// A dim that only data index, with 0 for what is out of range, may be split:
+// each rank reads its own part and gets 0 for the others, so that the sum over
+// ranks is the value.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,9 +21,9 @@ namespace mlc::dist {
 struct SplitDim {
   unsigned dim;
   IntExpr unit;
-  /// Operands: how far it is read beside the part (Place.h).
+  /// Operands: the width of the halo that is read (Place.h).
   int64_t low = 0, high = 0;
-  /// Operands: data say which element is read, which one rank has.
+  /// Operands: data say which element is read, and one rank has it.
   bool isLookup = false;
   bool isAlong(const SplitDim &other) const {
     return dim == other.dim && unit == other.unit;
@@ -32,12 +32,12 @@ struct SplitDim {
 };
 
 struct Factor {
-  /// How many units there are, of which a rank has its part; null where nothing
-  /// is split.
+  /// The number of units, of which each rank has a part; null if nothing is
+  /// split.
   IntExpr extent;
-  /// The loops that run over a part, by their ids, and their units.
+  /// The loops that run over a part, by their ids, with their units.
   llvm::DenseMap<unsigned, IntExpr> loops;
-  /// The tensors of which there is a part.
+  /// The tensors that are split.
   llvm::SmallVector<std::optional<SplitDim>> inputs, stages;
 
   explicit Factor(const Definition &definition)
@@ -63,9 +63,8 @@ struct Factor {
 /// All loops of a definition, with their extents.
 Extents extentsOf(const Definition &definition);
 
-/// What is split with `tensor` where that is at `place`, which splits it.
-/// Nothing where the tensor is read in another way somewhere, or the split does
-/// not go through a stage.
+/// What is split if `tensor` is split as `place` says. Nothing if the tensor is
+/// also read in another way, or if the split does not carry through a stage.
 std::optional<Factor> findFactor(const Definition &definition, TensorId tensor,
                                  const Place &place, AxisAttr axis);
 

@@ -1,4 +1,4 @@
-//===- Hints.cpp - What is wanted of tensors ------------------------------===//
+//===- Hints.cpp - Wanted places of tensors -------------------------------===//
 
 #include "passes/Distribute/Hints.h"
 #include "dialects/Interfaces/States.h"
@@ -34,7 +34,7 @@ public:
     auto follow = [&](TensorId tensor, const Place &place) {
       if (!definition)
         definition = meaningOf(&op);
-      // What is summed over is split by its operands.
+      // Reductions are split by their operands.
       if (!definition || sums(*definition))
         return;
       if (tensor.isStage)
@@ -70,7 +70,8 @@ Hints findHints(func::FuncOp function, ArrayRef<Place> arguments,
   for (auto [argument, place] : llvm::zip(body.getArguments(), arguments)) {
     bool isState =
         function.getArgAttr(argument.getArgNumber(), kStateAttr) != nullptr;
-    // A learning rate is nothing that weights would have to come to.
+    // Scalars, such as a learning rate, do not count as data: weights need not
+    // move to them.
     bool isScalar = cast<RankedTensorType>(argument.getType()).getRank() == 0;
     if (!isState && !isScalar)
       hints.data.insert(argument);

@@ -1,4 +1,4 @@
-//===- Hints.h - What is wanted of tensors ----------------------*- C++ -*-===//
+//===- Hints.h - Wanted places of tensors -----------------------*- C++ -*-===//
 
 #ifndef MLC_PASSES_DISTRIBUTE_HINTS_H
 #define MLC_PASSES_DISTRIBUTE_HINTS_H
@@ -8,8 +8,9 @@
 
 namespace mlc::dist {
 
-/// From where arguments and results are (null: as it comes out), backward: an
-/// operand is wanted as the result is, or as a state that it is joined with.
+/// Propagates the places of arguments and results (null: unspecified) backward:
+/// an operand is wanted where the result is, or where a state is that it is
+/// combined with.
 Hints findHints(mlir::func::FuncOp function, llvm::ArrayRef<Place> arguments,
                 llvm::ArrayRef<std::optional<Place>> results, AxisAttr axis);
 

@@ -64,7 +64,7 @@ private:
     return make(moved(std::move(node)));
   }
 
-  /// A stage with loops of its own for those of `outer` that it depends on.
+  /// A stage with new loops for those of `outer` that the reduction depends on.
   Expr hoist(const Expr &reduction, ArrayRef<Loop> outer) {
     llvm::DenseMap<unsigned, unsigned> own;
     Stage stage;
@@ -107,7 +107,7 @@ private:
 
   const Definition &from;
   Definition to;
-  /// Of the stages of `from`, where they are now.
+  /// The new numbers of the stages of `from`.
   SmallVector<unsigned> places;
 };
 

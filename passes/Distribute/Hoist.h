@@ -7,10 +7,10 @@
 
 namespace mlc::dist {
 
-/// The same definition with each reduction that is part of a larger expression,
-/// and of no other reduction, as a stage before, over the loops that it depends
-/// on: what is summed over parts can then be reduced before it is used. Nothing
-/// where there is none.
+/// The same definition with separate stages for reductions inside larger
+/// expressions. A reduction that is part of no other reduction becomes a stage
+/// before, over the loops that it depends on, so that a partial sum can be
+/// reduced before it is used. Nothing if there is no such reduction.
 std::optional<Definition> hoistReductions(const Definition &definition);
 
 } // namespace mlc::dist

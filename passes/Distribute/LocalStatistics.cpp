@@ -49,7 +49,8 @@ private:
   MLIRContext *context;
   OpBuilder builder;
   IntExpr batch, groups, size, one;
-  /// What has a first dim of 1 and is of the first group, with all groups.
+  /// Values with a first dim of 1, the first group's, mapped to those of all
+  /// groups.
   llvm::DenseMap<Value, Value> grouped;
   llvm::DenseMap<Value, bool> dependent;
 };
@@ -75,7 +76,7 @@ bool LocalStatistics::isStatistic(ReduceOp op) const {
          !llvm::is_contained(op.getAxes(), 1);
 }
 
-/// [B, C, ...] is reduced as [N, B / N, C, ...].
+/// Reduces [B, C, ...] as [N, B / N, C, ...].
 void LocalStatistics::group(ReduceOp op) {
   builder.setInsertionPoint(op);
   Dims dims = dimsOf(op.getX()), result = dimsOf(op.getResult());
@@ -103,7 +104,7 @@ void LocalStatistics::group(ReduceOp op) {
   dependent[first] = true;
 }
 
-/// Whether a value, with a first dim of 1, is computed of statistics, element
+/// Whether a value with a first dim of 1 is computed from statistics, element
 /// by element.
 bool LocalStatistics::isDependent(Value value) {
   auto [it, isNew] = dependent.insert({value, false});
@@ -120,7 +121,7 @@ bool LocalStatistics::isDependent(Value value) {
   return dependent[value] = depends;
 }
 
-/// `value`, with a first dim of 1, for each group.
+/// `value`, with a first dim of 1, for every group.
 Value LocalStatistics::inGroups(Value value) {
   if (Value known = grouped.lookup(value))
     return known;
@@ -137,7 +138,7 @@ Value LocalStatistics::inGroups(Value value) {
   return grouped[value] = copy->getResult(0);
 }
 
-/// What was repeated for each sample is so for each of its group.
+/// A broadcast to every sample becomes one to the samples of each group.
 void LocalStatistics::spread(BroadcastOp op) {
   Dims from = dimsOf(op.getX()), to = dimsOf(op.getResult());
   if (from.empty() || from[0] != one || to[0] != batch ||
@@ -174,8 +175,9 @@ LogicalResult localizeStatistics(func::FuncOp main, int64_t groups) {
     if (!batch.isConstant() || batch.getConstant() % groups != 0)
       return main.emitError()
              << "a batch of " << batch.str() << " samples is not one of "
-             << groups << " groups of as many; give another --batch, or "
-             << "--batch-statistics=global";
+             << groups << " groups of as many"
+             << Remedy{Remedy::Kind::ChangeBatch}
+             << Remedy{Remedy::Kind::GlobalStatistics};
     LocalStatistics(main, batch, groups).run();
     return success();
   }
@@ -184,6 +186,7 @@ LogicalResult localizeStatistics(func::FuncOp main, int64_t groups) {
 
 #define GEN_PASS_DEF_LOCALSTATISTICSPASS
 #include "passes/Base/Passes.h.inc"
+#include "passes/Base/Remedy.h"
 
 namespace {
 

@@ -30,7 +30,7 @@ Expr zeroOf(Type type) {
   return make(std::move(node));
 }
 
-/// The sum with what is added to `index` already.
+/// index + more, with constants at the end of `index` merged.
 Expr plus(const Expr &index, IntExpr more) {
   bool isSum =
       index->kind == Expr::Kind::Binary &&
@@ -43,7 +43,7 @@ Expr plus(const Expr &index, IntExpr more) {
          (index->binary == BinaryFn::Add ? more + own : more - own);
 }
 
-/// What is chosen stays so at the top, where provers know it.
+/// Keeps selects at the top, where provers expect them.
 Expr less(const Expr &index, IntExpr begin) {
   if (index->kind != Expr::Kind::Select)
     return index - begin;
@@ -91,7 +91,7 @@ private:
         loop.extent = axis.getSize(factor.extent) * it->second;
   }
 
-  /// As DefinitionBuilder::reinterpret has it, of the parts' dims.
+  /// Like DefinitionBuilder::reinterpret, with the parts' dims.
   Expr reinterpret(const Stage &stage, const Piece &piece) const {
     MLIRContext *context = axis.getContext();
     SmallVector<IntExpr> from = dimsOf(*stage.reinterprets);
@@ -109,7 +109,7 @@ private:
     return make(std::move(read));
   }
 
-  /// A loop's number in the whole.
+  /// A loop's index in the whole.
   Expr shifted(unsigned loop) const {
     Expr own = loopOf(axis.getContext(), loop);
     auto it = factor.loops.find(loop);
@@ -118,9 +118,9 @@ private:
                : own + axis.getBegin(factor.extent) * it->second;
   }
 
-  /// (a * size + b) floordiv size, or mod size, with 0 <= b < size: a or b.
-  /// With a begin added to a loop nobody could tell any more, and the size may
-  /// be that of a part, which may be empty.
+  /// (a * size + b) floordiv size, or mod size, with 0 <= b < size: a or b. Not
+  /// evident any more after a begin is added to a loop, and the size may be
+  /// that of a part, which may be empty.
   std::optional<Expr> digitOf(const Expr &expr) const {
     if (expr->kind != Expr::Kind::Binary ||
         (expr->binary != BinaryFn::FloorDiv && expr->binary != BinaryFn::Mod))
@@ -158,11 +158,11 @@ private:
     return make(std::move(node));
   }
 
-  /// `index` is along the split dim, of the whole.
+  /// `index` is the index along the split dim of the whole.
   Expr readPart(ExprNode read, const Expr &index, const SplitDim &split) const {
     IntExpr size = whole.shapeOf(read.tensor).dims[split.dim];
     if (split.isLookup) {
-      // What is out of range of the whole is so of every part.
+      // Indices out of the whole's range are out of every part's range.
       read.operands[split.dim] = less(
           read.operands[split.dim], axis.getBegin(factor.extent) * split.unit);
       return make(std::move(read));
@@ -174,7 +174,7 @@ private:
     auto window = windowOf(index, size, extents, [&](unsigned loop) {
       return factor.loops.contains(loop);
     });
-    // Reads of several windows may have one that needs nothing beside.
+    // One of several windows read may need no halo.
     unsigned kept =
         window ? window->loop : leadingOf(index, size, extents)->loop;
     read.operands[split.dim] = plus(
@@ -190,7 +190,7 @@ private:
                   otherwise->number == 0 && otherwise->integerNumber == 0;
     Expr value = make(std::move(read));
     if (isZero)
-      return value; // as where the tensor ends
+      return value; // as past the tensor's ends
     Expr place = rewrite(index);
     Expr inside = binary(
         BinaryFn::And,
@@ -211,7 +211,7 @@ private:
     return true;
   }
 
-  /// The part begins where that of the leading loop does.
+  /// The part begins at the leading loop's part.
   Expr indexInPart(const Expr &index, IntExpr size) const {
     unsigned leading = leadingOf(index, size, extents)->loop;
     bool isSum = true;
@@ -232,7 +232,7 @@ private:
 
   Expr valueOf(const Digit &digit, bool isLeading) const {
     auto it = factor.loops.find(digit.loop);
-    // What begins at whole units is the same in all of them.
+    // Lower digits are the same in all parts that begin at whole units.
     bool isBelow = it != factor.loops.end() &&
                    it->second.exactDiv(digit.divisor * digit.count);
     Expr value = isLeading || isBelow ? loopOf(axis.getContext(), digit.loop)
@@ -286,7 +286,7 @@ Definition guardReads(Definition definition) {
 
 namespace {
 
-/// Two definitions side by side, and which loops are the same.
+/// Compares two definitions; maps the loops of one to the other.
 class Comparison {
 public:
   bool compare(const Definition &a, const Definition &b) {

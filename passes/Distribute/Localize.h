@@ -7,17 +7,17 @@
 
 namespace mlc::dist {
 
-/// `whole`, restricted to what a rank has: loops of the factor run over its
-/// part; where they are numbers, or index what is whole, the part's begin is
-/// added. Other dims are as they were, and so is what a mean is divided by.
+/// `whole`, restricted to a rank's part: loops of the factor run over its part,
+/// and the part's begin is added where they are numbers or index whole tensors.
+/// Other dims are unchanged, and so is the divisor of a mean.
 Definition localize(const Definition &whole, const Factor &factor,
                     AxisAttr axis);
 
-/// The same with a guard at each read that is not evidently in range. It is
-/// one, by what the restriction is made of; a definition's text has to show it.
+/// The same with a guard at each read that is not evidently in range. The
+/// restriction keeps reads in range, but a definition's text has to show it.
 Definition guardReads(Definition definition);
 
-/// Whether they say the same, with other names for loops and stages.
+/// Whether two definitions are equal up to the names of loops and stages.
 /// Requirements are not compared.
 bool isEqual(const Definition &a, const Definition &b);
 

@@ -99,7 +99,7 @@ FailureOr<RankSharding> readSharding(Attribute attribute, unsigned rank,
   for (const dist::Partial &partial : sharding.getPartial())
     if (std::optional<unsigned> axis = find(partial.axis.getValue()))
       out.partial.emplace_back(*axis, reduceKindOf(partial.reduction));
-  // A maximum of sums is no sum of maxima.
+  // A maximum of sums is not a sum of maxima.
   for (auto [axis, kind] : out.partial)
     if (kind != out.partial.front().second)
       problem =

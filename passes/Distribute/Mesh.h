@@ -10,21 +10,21 @@
 
 namespace mlc {
 
-/// The axes of a module's `dist.mesh`, none where it has none. Emits the error.
+/// The axes of a module's `dist.mesh`; empty if it has none. Emits the error.
 mlir::FailureOr<llvm::SmallVector<dist::AxisAttr>>
 readMesh(mlir::ModuleOp module);
 
-/// The place in the mesh of an axis; nothing where it is none of its.
+/// The place of an axis in the mesh; nothing if it is not there.
 std::optional<unsigned> findAxis(llvm::ArrayRef<dist::AxisAttr> mesh,
                                  dist::AxisAttr axis);
 
-/// How ranks' values are put together; none of them is a mean.
+/// How ranks' values are combined; none of the kinds is a mean.
 ReduceKind reduceKindOf(Reduction reduction);
 
 /// A `dist.sharding` with axes by their places in the mesh.
 struct RankSharding {
-  /// Of each dim of the tensor, the axes that split it, in the mesh's order:
-  /// each splits the parts that the one before it makes.
+  /// For each dim, the axes that split it, in the mesh's order: each splits the
+  /// parts that the one before it makes.
   llvm::SmallVector<llvm::SmallVector<unsigned, 2>> dims;
   llvm::SmallVector<std::pair<unsigned, ReduceKind>> partial;
 
@@ -33,13 +33,13 @@ struct RankSharding {
   }
 };
 
-/// Whether an argument or a result of `function`, which `what` names, can be
+/// Checks that an argument or a result of `function`, called `what`, can be
 /// split: it is a tensor with named dims. Emits the error.
 mlir::LogicalResult checkTensor(mlir::func::FuncOp function, mlir::Type type,
                                 const llvm::Twine &what);
 
-/// Reads what an argument or a result of `rank` dims has; null: the same on all
-/// ranks. On failure `problem` says what is wrong with it.
+/// Reads the sharding of an argument or a result of `rank` dims; null:
+/// replicated. On failure `problem` says what is wrong with it.
 mlir::FailureOr<RankSharding> readSharding(mlir::Attribute attribute,
                                            unsigned rank,
                                            llvm::ArrayRef<dist::AxisAttr> mesh,

@@ -1,4 +1,4 @@
-//===- Operators.cpp - What a rank carries out of an operator -------------===//
+//===- Operators.cpp - A rank's part of an operator -----------------------===//
 
 #include "passes/Distribute/Operators.h"
 #include "dialects/Graph/MovementOps.h"
@@ -16,10 +16,10 @@ using llvm::StringRef;
 
 namespace mlc::dist {
 
-/// `op` of other operands and attributes; null where that is no operator.
+/// `op` with other operands and attributes; null if that is not valid.
 static Operation *create(OpBuilder &builder, Operation *op, ValueRange operands,
                          const NamedAttrList &attributes) {
-  // That it is none is an answer here, and no error of the model's.
+  // An invalid operator is an answer here, not an error of the model.
   ScopedDiagnosticHandler quiet(op->getContext(),
                                 [](Diagnostic &) { return success(); });
   FailureOr<Operation *> made = mlc::detail::createInferred(
@@ -51,8 +51,8 @@ Operation *rebuild(OpBuilder &builder, Operation *op, ValueRange operands,
   return create(builder, op, operands, attributes);
 }
 
-/// Whether no rank is known to break a condition: a part may be empty where an
-/// operator is not.
+/// Whether no rank is known to break a condition: a part may be empty even if
+/// the whole is not.
 static bool holdsOnAllRanks(const Definition &definition, AxisAttr axis) {
   std::optional<int64_t> ranks = axis.getSize().asConstant();
   for (const Requirement &r : definition.requirements)
@@ -69,8 +69,8 @@ static bool holdsOnAllRanks(const Definition &definition, AxisAttr axis) {
   return true;
 }
 
-/// `op` with 0 for one or two numbers of its lists of dims: a part that has its
-/// neighbours' elements needs no padding.
+/// `op` with 0 for one or two numbers of its lists of dims: a part with a halo
+/// needs no padding.
 static SmallVector<NamedAttrList> withZeros(Operation *op) {
   SmallVector<std::pair<StringAttr, unsigned>> places;
   for (NamedAttribute attribute : op->getAttrs())
@@ -93,8 +93,8 @@ static SmallVector<NamedAttrList> withZeros(Operation *op) {
   return found;
 }
 
-/// What is added to a part of a table, by indices of the whole, as its kernels
-/// add it; null for other operators.
+/// A scatter-add to a part of a table, with indices of the whole, which its
+/// kernels support; null for other operators.
 static Operation *rebuildScatter(OpBuilder &builder, Operation *op,
                                  ValueRange operands, const Factor &factor,
                                  AxisAttr axis) {
@@ -112,7 +112,7 @@ static Operation *rebuildScatter(OpBuilder &builder, Operation *op,
   return create(builder, op, operands, attributes);
 }
 
-/// The operator itself where it says what `local` does.
+/// The same operator if its definition equals `local`.
 static Operation *rebuildAs(OpBuilder &builder, Operation *op,
                             ValueRange operands, const Definition &local,
                             const Factor &factor, AxisAttr axis, bool hasHalo) {
@@ -143,7 +143,7 @@ static Operation *rebuildAs(OpBuilder &builder, Operation *op,
   return nullptr;
 }
 
-/// Stage by stage, with those that are cut reduced before they are read.
+/// Emits stage by stage; reduces cut stages before they are read.
 static FailureOr<Value> emitCut(OpBuilder &builder, Location loc,
                                 const Definition &local, const Plan &plan,
                                 ValueRange operands, Parts &parts) {
@@ -177,10 +177,10 @@ FailureOr<Value> emitPart(OpBuilder &builder, Operation *op, const Plan &plan,
                         return place.hasHalo();
                       })))
       return same->getResult(0);
-  // Its definition tells of dims that it leaves alone.
+  // A collective's definition covers only dims that it leaves alone.
   if (isa<DistDialect>(op->getDialect()))
     return Value();
-  // Some definitions have no text, which has its limits.
+  // Some definitions have no text, or exceed its limits.
   ScopedDiagnosticHandler quiet(op->getContext(),
                                 [](Diagnostic &) { return success(); });
   if (plan.partials.isCut())

@@ -1,4 +1,4 @@
-//===- Partials.cpp - What is made of sums that are not yet made ----------===//
+//===- Partials.cpp - Partial sums through operators ----------------------===//
 
 #include "passes/Distribute/Partials.h"
 
@@ -10,7 +10,7 @@ namespace mlc::dist {
 
 namespace {
 
-/// What an expression is on each rank.
+/// The value of an expression on each rank.
 struct State {
   enum class Kind {
     Plain,   ///< its value
@@ -44,8 +44,8 @@ std::optional<Reduction> reductionOf(ReduceKind kind) {
   llvm_unreachable("unknown reduction");
 }
 
-/// A value of its own is one of the terms too: the same on all ranks, a maximum
-/// of it is it.
+/// Whether equal values are also terms: the maximum of copies of a value is the
+/// value.
 bool isIdempotent(Reduction reduction) {
   return reduction == Reduction::Max || reduction == Reduction::Min;
 }
@@ -96,7 +96,8 @@ public:
   }
 
 private:
-  /// One of both: terms of one reduction, or what is a term of it.
+  /// The state of a choice or sum of both: terms of one reduction, or a term
+  /// and a value that can be one.
   static State either(State a, State b) {
     if (a.isPartial() && b.isPartial())
       return a.reduction == b.reduction ? a : State::bad();
@@ -116,7 +117,7 @@ private:
     std::optional<Reduction> partial =
         (node.tensor.isStage ? stages : inputs)[node.tensor.index];
     State own = partial ? State{State::Kind::Partial, *partial} : State();
-    // In the part of one rank, and 0 on all others.
+    // One rank has it, the others have 0.
     if (factor.isLookup(node.tensor))
       own = State{State::Kind::Partial, Reduction::Sum};
     return node.guarded ? either(own, judge(node.operands.back())) : own;
@@ -168,8 +169,8 @@ private:
     }
   }
 
-  /// Between floats, also to smaller ones: each rank rounds what it has, as
-  /// those do that exchange gradients of 16 bits.
+  /// Casts between floats, also to smaller ones, stay partial: each rank rounds
+  /// its term, as in exchanging 16-bit gradients.
   State judgeCast(const ExprNode &node) {
     State own = judge(node.operands[0]);
     if (!own.isPartial())
@@ -191,7 +192,7 @@ State judgeStage(const Definition &definition, unsigned s, Judge judge,
     State own = judge.judge(piece.body);
     if (own.kind == State::Kind::Zero)
       own = {};
-    // A stage has one state: boxes beside a partial one would be summed.
+    // A stage has one state: pieces beside a partial one would be summed.
     if (!isFirst &&
         (own.kind != state.kind || own.reduction != state.reduction))
       return State::bad();
@@ -209,7 +210,7 @@ findPartials(const Definition &definition, const Factor &factor,
   size_t count = definition.stages.size();
   Partials found{SmallVector<std::optional<Reduction>>(count),
                  SmallVector<bool>(count)};
-  // What others read: cut stages are reduced there.
+  // As readers see them: cut stages are reduced.
   SmallVector<std::optional<Reduction>> read(count);
   for (unsigned s = 0; s < count; ++s) {
     bool isSplit = factor.stages[s].has_value();

@@ -1,8 +1,8 @@
-//===- Partials.h - What is made of sums that are not yet made --*- C++ -*-===//
+//===- Partials.h - Partial sums through operators --------------*- C++ -*-===//
 //
-// A tensor is partial where each rank has a summand of it (or a factor of a
-// product, a candidate of a maximum). Sums, products by what is whole and
-// movements of such a tensor are partial again; for all else it is reduced.
+// A tensor is partial if each rank has a summand of it (or a factor of a
+// product, a candidate of a maximum). Sums of such tensors, products with whole
+// ones and data movement stay partial; everything else reduces it first.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,7 +14,7 @@
 namespace mlc::dist {
 
 struct Partials {
-  /// How each stage is to be reduced, where it is partial.
+  /// How each partial stage is to be reduced.
   llvm::SmallVector<std::optional<Reduction>> stages;
   /// Partial stages that are reduced before others read them.
   llvm::SmallVector<bool> cuts;
@@ -22,9 +22,9 @@ struct Partials {
   bool isCut() const { return llvm::is_contained(cuts, true); }
 };
 
-/// What is partial where `factor` says what is split and `inputs` which
-/// operands are partial. Nothing where an operand has to be reduced first, or a
-/// stage has parts of its own and sums over parts too.
+/// Which stages are partial, given the split `factor` and the partial operands
+/// `inputs`. Nothing if an operand has to be reduced first, or if a stage is
+/// both split and a sum over parts.
 std::optional<Partials>
 findPartials(const Definition &definition, const Factor &factor,
              llvm::ArrayRef<std::optional<Reduction>> inputs);

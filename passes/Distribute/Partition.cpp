@@ -19,7 +19,7 @@ using namespace dist;
 
 namespace {
 
-/// A function's shardings, and how it becomes a rank's.
+/// A function with its shardings, to be turned into a rank's program.
 class Partitioner {
 public:
   Partitioner(func::FuncOp function, ArrayRef<AxisAttr> mesh,
@@ -51,7 +51,7 @@ private:
                 : "argument " + std::to_string(i);
   }
 
-  /// What of all arguments or results is said; null where nothing is.
+  /// Reads the shardings of all arguments or results; null if unspecified.
   LogicalResult read(Attribute attribute, Type type, const Twine &what,
                      SmallVectorImpl<ShardingAttr> &shardings) {
     if (failed(checkTensor(function, type, what)))
@@ -82,7 +82,7 @@ private:
       if (failed(read(function.getResultAttr(i, kShardingAttr), type,
                       "result " + Twine(i), results)))
         return failure();
-    // Nothing was said of these states (shareStates): they are whole.
+    // These states have no sharding in any function (shareStates): replicate.
     for (auto [i, sharding] : llvm::enumerate(results))
       if (!sharding && function.getResultAttr(i, kStateAttr))
         sharding = ShardingAttr::getReplicated(
@@ -103,7 +103,7 @@ private:
       to.push_back(sharding
                        ? std::optional(placeOf(sharding, dimsOf(value), axis))
                        : std::nullopt);
-    // A rank alone has all parts, and all terms.
+    // A single rank has all parts, and all terms.
     if (axis.getSize().isConstant(1))
       to.assign(to.size(), Place::whole());
     else if (failed(makeRank(function, from, to, axis, options)))
@@ -113,7 +113,7 @@ private:
     return success();
   }
 
-  /// The sharding that a result has that was not said to have one.
+  /// The sharding of a result that had none specified.
   ShardingAttr foundSharding(unsigned result, size_t rank) {
     MLIRContext *context = function.getContext();
     ShardingAttr::Axes dims(rank);
@@ -142,7 +142,7 @@ private:
     }
   }
 
-  /// A session tells symbols from the dims of its inputs.
+  /// A session derives symbols from the dims of its inputs.
   LogicalResult checkInputs() {
     for (auto [i, argument] :
          llvm::enumerate(function.getBody().front().getArguments()))
@@ -155,11 +155,15 @@ private:
           else
             open.insert(symbol);
         });
-        if (!open.empty() && hasRank)
-          return function.emitError()
-                 << argumentName(i) << " is split along the open dim "
-                 << llvm::join(open, ", ") << "; give --dim "
-                 << llvm::join(open, "=SIZE --dim ") << "=SIZE";
+        if (open.empty() || !hasRank)
+          continue;
+        InFlightDiagnostic error = function.emitError()
+                                   << argumentName(i)
+                                   << " is split along the open dim "
+                                   << llvm::join(open, ", ");
+        for (StringRef symbol : open)
+          error << Remedy{Remedy::Kind::FixDim, symbol.str()};
+        return error;
       }
     return success();
   }
@@ -168,14 +172,14 @@ private:
   ArrayRef<AxisAttr> mesh;
   const PartitionOptions &options;
   SmallVector<ShardingAttr> arguments, results;
-  /// Of each result, its place along each axis.
+  /// For each result, its place along each axis.
   SmallVector<SmallVector<Place>> found;
 };
 
 } // namespace
 
-/// All functions that name a state mean one memory: what one of them says of
-/// its sharding holds for all.
+/// All functions that name a state share one memory, so a sharding given in one
+/// function holds in all.
 static LogicalResult shareStates(ModuleOp module) {
   llvm::DenseMap<Attribute, Attribute> shardings;
   auto forAll = [&](auto visit) -> LogicalResult {
@@ -228,13 +232,14 @@ LogicalResult partition(ModuleOp module, const PartitionOptions &options) {
   for (auto function : module.getOps<func::FuncOp>())
     if (failed(Partitioner(function, *mesh, options).run()))
       return failure();
-  // It has been read.
+  // Not needed any more.
   module.walk([](Operation *op) { op->removeAttr(kReduceFirstAttr); });
   return success();
 }
 
 #define GEN_PASS_DEF_PARTITIONPASS
 #include "passes/Base/Passes.h.inc"
+#include "passes/Base/Remedy.h"
 
 namespace {
 

@@ -1,9 +1,9 @@
 //===- Partition.h - One program for the ranks of a mesh --------*- C++ -*-===//
 //
-// The partitioner of docs/Partitioning.md: from shardings of what functions are
-// given and give, to what each rank carries out. Propagation of shardings and
-// partial values follow GSPMD (Xu et al. 2021), split states ZeRO (Rajbhandari
-// et al. 2020).
+// The partitioner of docs/Partitioning.md: from the shardings of functions'
+// arguments and results to the program of each rank. Propagation of shardings
+// and partial values follow GSPMD (Xu et al. 2021), split states ZeRO
+// (Rajbhandari et al. 2020).
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,25 +16,23 @@
 namespace mlc {
 
 struct PartitionOptions {
-  /// How sums, and parts of them, are made, and parts brought together: of
-  /// runtime/transport/Algorithms.def; empty: as the engine chooses.
+  /// The algorithm of sums, reduce-scatters and gathers, one of
+  /// runtime/transport/Algorithms.def; empty: the engine chooses.
   std::string algorithm;
-  /// States that are split are gathered anew behind the first result that is
-  /// none, the loss: nobody keeps them whole from there to the gradients
-  /// (ZeRO-3).
+  /// Gathers split states again after the first result that is no state, the
+  /// loss, so that no rank keeps them whole until the gradients (ZeRO-3).
   bool regather = false;
 };
 
-/// Makes of each function of `module`, which has `dist.mesh`, what a rank
-/// carries out: types of arguments and results are those of the rank's parts,
-/// and have dist::kWholeAttr where these are parts; elements in attributes
-/// (`mlc.initial`, `mlc.parameter`) stay whole. An argument without
-/// `dist.sharding` is whole everywhere, a result without is what comes out, but
-/// not partial, and gets the sharding that it has; a state has what is said of
-/// it anywhere, else is whole. Fails, with an error, where
-/// a sharding does not fit its tensor or the mesh, or where a rank's inputs
-/// would have dims of which the runtime cannot tell the symbols. A module
-/// without `dist.mesh` is an error.
+/// Turns each function of `module`, which has `dist.mesh`, into a rank's
+/// program. Arguments and results get the types of the rank's parts, and
+/// dist::kWholeAttr if they are parts; elements in attributes (`mlc.initial`,
+/// `mlc.parameter`) stay whole. An argument without `dist.sharding` is
+/// replicated. A result without one is left as it comes out, but reduced if
+/// partial, and gets that sharding. A state gets the sharding of any of its
+/// uses, else is replicated. Fails, with an error, if a sharding does not fit
+/// its tensor or the mesh, or if the runtime could not tell the symbols in the
+/// dims of a rank's inputs. A module without `dist.mesh` is an error.
 mlir::LogicalResult partition(mlir::ModuleOp module,
                               const PartitionOptions &options);
 

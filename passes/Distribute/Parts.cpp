@@ -15,7 +15,7 @@ namespace mlc::dist {
 void Parts::set(Value whole, const Place &place, Value part) {
   deferredCosts.clear();
   Tensor &tensor = tensors[whole];
-  // Where it came to be is first.
+  // The place where it was computed comes first, but whole goes before it.
   tensor.parts.insert(place.isWhole() ? tensor.parts.begin()
                                       : tensor.parts.end(),
                       {place, part});
@@ -77,12 +77,12 @@ double Parts::costOf(Value whole, const Place &place) const {
 FailureOr<Value> Parts::bring(Value whole, const Place &place) {
   if (Value found = find(whole, place))
     return found;
-  // Of what is deferred the part in the middle was made.
+  // The deferred part without its halo exists already.
   if (place.hasHalo())
     return widen(whole, place);
   assert(!isDeferred(whole) && "it was made");
   Part from = tensors[whole].parts.front();
-  // A part of what is here costs nothing.
+  // Slicing the whole tensor, if it exists, costs nothing.
   if (Value here = find(whole, Place::whole()))
     from = {Place::whole(), here};
   FailureOr<Value> made = change(whole, from, place);
@@ -111,8 +111,8 @@ FailureOr<Value> Parts::change(Value whole, const Part &from, const Place &to) {
   llvm_unreachable("unknown place");
 }
 
-/// What all have, as a reduction of what ranks have: the first one has it, and
-/// the others what changes nothing.
+/// A replicated value as a partial one: the first rank has it, and the others
+/// have the neutral element.
 FailureOr<Value> Parts::makeTerm(Value value, Reduction reduction,
                                  Location loc) {
   if (reduction == Reduction::Max || reduction == Reduction::Min)
@@ -145,7 +145,7 @@ FailureOr<Value> createCollective(OpBuilder &builder, Location loc,
   return (*op)->getResult(0);
 }
 
-/// A part with what neighbours have beside it.
+/// A part with its halo.
 FailureOr<Value> Parts::widen(Value whole, const Place &to) {
   FailureOr<Value> part = bring(whole, to.withoutHalo());
   if (failed(part))
@@ -229,7 +229,7 @@ FailureOr<Value> Parts::cut(Value part, const Place &to, Location loc) {
   return slice->getResult();
 }
 
-/// From one dim to another.
+/// From one split dim to another.
 FailureOr<Value> Parts::turn(Value whole, const Part &from, const Place &to) {
   Location loc = whole.getLoc();
   bool hasUnits = !from.place.unit.isConstant(1) || !to.unit.isConstant(1);

@@ -11,52 +11,53 @@
 
 namespace mlc::dist {
 
-/// What a rank has of each tensor of the original: the place where it came to
-/// be, and others to which it was brought for those who read it, once each.
+/// The parts that a rank has of each tensor of the original: at the place where
+/// it was computed, and at each other place that a reader needed, once each.
 class Parts {
 public:
   Parts(mlir::OpBuilder &builder, AxisAttr axis,
         const PartitionOptions &options)
       : builder(builder), axis(axis), options(options) {}
 
-  /// `part` is what there is of `whole` at `place`, where it came to be.
+  /// Sets `part`, the part of `whole` at `place`, where it was computed.
   void set(mlir::Value whole, const Place &place, mlir::Value part);
-  /// `whole` will be made when somebody needs it, all of it, or parts; those at
-  /// `place` take no exchange.
+  /// Defers `whole`: it is computed on demand, all of it or parts. A part at
+  /// `place` needs no exchange.
   void setDeferred(mlir::Value whole, const Place &place) {
     tensors[whole].isDeferred = true;
     tensors[whole].deferred = place;
     tensors[whole].isState = place.isSplit();
   }
-  /// Whether it is not yet made, but for parts that somebody needed.
+  /// Whether it is not computed yet, except for parts that were needed.
   bool isDeferred(mlir::Value whole) const {
     auto it = tensors.find(whole);
     return it != tensors.end() && it->second.isDeferred;
   }
-  /// What was brought elsewhere of states that are split, and of what is made
-  /// of them alone, is not used from here on.
+  /// Forgets the copies at other places of split states, and of tensors that
+  /// are computed from these alone.
   void forgetStates();
   void setState(mlir::Value whole) { tensors[whole].isState = true; }
 
-  /// Where it came to be, or will.
+  /// The place where it was or will be computed.
   Place placeOf(mlir::Value whole) const;
-  /// What there is at `place` already, or null.
+  /// The part that exists at `place`, or null.
   mlir::Value find(mlir::Value whole, const Place &place) const;
-  /// About how many bytes a rank receives for `place`; `costOfDeferred` tells
-  /// that of what is not yet made.
+  /// Roughly the bytes that a rank receives to have it at `place`;
+  /// `costOfDeferred` answers for a deferred tensor.
   double costOf(mlir::Value whole, const Place &place) const;
 
   std::function<double(mlir::Value, const Place &)> costOfDeferred;
 
-  /// The part at `place`, brought there at the builder's place. Precondition:
-  /// it is not deferred, but for the part without its halo.
+  /// The part at `place`, brought there at the builder's insertion point.
+  /// Precondition: it is not deferred, except that the part without its halo
+  /// may be.
   mlir::FailureOr<mlir::Value> bring(mlir::Value whole, const Place &place);
 
-  /// A collective that gives the reduction of what ranks have.
+  /// A collective that reduces the ranks' values.
   mlir::FailureOr<mlir::Value> reduce(mlir::Value partial, Reduction reduction,
                                       mlir::Location loc);
 
-  /// A collective that gives all of what each rank has a part of.
+  /// A collective that gathers the ranks' parts.
   mlir::FailureOr<mlir::Value> gather(mlir::Value part, const Place &place,
                                       mlir::Location loc);
 
@@ -89,8 +90,8 @@ private:
   AxisAttr axis;
   const PartitionOptions &options;
   llvm::DenseMap<mlir::Value, Tensor> tensors;
-  /// Answers of `costOfDeferred`, which hold until a part is made or forgotten.
-  /// What reads a tensor twice asks twice at every level.
+  /// Results of `costOfDeferred`, valid until a part is made or forgotten. An
+  /// operator that reads a tensor twice asks twice at every level.
   mutable llvm::DenseMap<mlir::Value,
                          llvm::SmallVector<std::pair<Place, double>, 2>>
       deferredCosts;

@@ -1,4 +1,4 @@
-//===- Place.cpp - What a rank has of a tensor ----------------------------===//
+//===- Place.cpp - The part of a tensor on a rank -------------------------===//
 
 #include "passes/Distribute/Place.h"
 #include "dialects/Interfaces/Analysis.h"
@@ -47,7 +47,7 @@ SmallVector<IntExpr> dimsOf(Value value) {
   return *getDims(cast<RankedTensorType>(value.getType()));
 }
 
-/// Where it is compared with others, any moderate size does.
+/// A moderate size for symbols, good enough for comparisons.
 static double guess(IntExpr expr) {
   auto valueOf = [](StringRef name) -> std::optional<int64_t> {
     return name.starts_with("rank.") ? 0 : 8;
@@ -78,7 +78,7 @@ double movedShare(const Place &from, const Place &to, AxisAttr axis) {
     return 0;
   if (from.isPartial())
     return to.isSplit() ? others : 2 * others;
-  // Another dim: each rank has a share of the share already.
+  // For another dim each rank already has a share of the new part.
   bool isTurned = to.isSplit() && to.dim != from.dim;
   return isTurned ? others / ranks : others;
 }

@@ -1,6 +1,6 @@
-//===- Place.h - What a rank has of a tensor --------------------*- C++ -*-===//
+//===- Place.h - The part of a tensor on a rank -----------------*- C++ -*-===//
 //
-// Along one axis of the mesh: the partitioner goes through one after another.
+// Along one axis of the mesh; the partitioner handles one axis at a time.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,16 +17,16 @@ struct Place {
   enum class Kind {
     Whole,   ///< all of it
     Split,   ///< a part along `dim`
-    Partial, ///< a tensor of which all ranks' `reduction` is it
+    Partial, ///< its `reduction` over all ranks is the tensor
   };
   Kind kind = Kind::Whole;
-  /// Split: the dim has `extent` times `unit` elements, and the part is that
-  /// of `extent`, in units that stay together.
+  /// Split: the dim has `extent` times `unit` elements, and a rank has a part
+  /// of `extent`; units are never split.
   unsigned dim = 0;
   IntExpr extent, unit;
   Reduction reduction = Reduction::Sum;
-  /// Split: so many elements before and behind the part are there too, zeros
-  /// where the tensor ends.
+  /// Split: the halo, the numbers of elements before and after the part; zeros
+  /// past the tensor's ends.
   int64_t low = 0, high = 0;
 
   static Place whole() { return {}; }
@@ -55,29 +55,28 @@ struct Place {
   bool isPartial() const { return kind == Kind::Partial; }
 };
 
-/// Whether the ranks of `axis` have the same parts: other extents are the same
-/// where the axis divides them.
+/// Whether the ranks of `axis` have the same parts: different extents may give
+/// the same parts if the axis divides them.
 bool isSame(const Place &a, const Place &b, AxisAttr axis);
 
-/// Where a sharding has a tensor of these dims.
+/// The place of a tensor of these dims under a sharding.
 Place placeOf(ShardingAttr sharding, llvm::ArrayRef<IntExpr> dims,
               AxisAttr axis);
 
-/// The dims of what a rank has of a tensor with `dims`.
+/// The dims of a rank's part of a tensor with `dims`.
 llvm::SmallVector<IntExpr> partDims(llvm::ArrayRef<IntExpr> dims,
                                     const Place &place, AxisAttr axis);
 
 /// The dims of a tensor, which have names.
 llvm::SmallVector<IntExpr> dimsOf(mlir::Value value);
 
-/// About how many elements these are, and ranks the axis has: symbols are
-/// taken to be of a moderate size.
+/// Roughly the number of elements; symbols are assumed to be of moderate size.
 double countElements(llvm::ArrayRef<IntExpr> dims);
 double countRanks(AxisAttr axis);
 double bytesOf(mlir::Value value);
 
-/// About how many bytes a rank receives for each byte of the whole tensor to
-/// get from one place to another.
+/// Roughly the bytes that a rank receives, per byte of the whole tensor, to get
+/// from one place to another.
 double movedShare(const Place &from, const Place &to, AxisAttr axis);
 
 } // namespace mlc::dist

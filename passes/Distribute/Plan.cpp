@@ -1,4 +1,4 @@
-//===- Plan.cpp - How an operator is shared by the ranks ------------------===//
+//===- Plan.cpp - How ranks share an operator -----------------------------===//
 
 #include "passes/Distribute/Plan.h"
 #include "dialects/Interfaces/Analysis.h"
@@ -13,15 +13,15 @@ using llvm::SmallVector;
 
 namespace mlc::dist {
 
-/// Whether `op` is a collective that changes `dim`: no rank can do that to a
-/// part of it. Of several operands each has its own.
+/// Whether `op` is a collective that changes `dim` of `operand`: no rank can do
+/// that to a part.
 static bool changesDim(Operation *op, unsigned operand, unsigned dim) {
   auto collective = dyn_cast<StackedOpInterface>(op);
   return collective && collective.changesDim(operand, dim);
 }
 
-/// What a collective does to dims that it leaves alone. Of those that it
-/// changes this says nothing (see makePlan).
+/// The definition of a collective on dims that it leaves alone. Not valid for
+/// those that it changes (see makePlan).
 static Definition meaningOfCollective(Operation *op) {
   Value from = op->getOperand(0), to = op->getResult(0);
   auto type = cast<RankedTensorType>(from.getType());
@@ -48,7 +48,7 @@ std::optional<Definition> meaningOf(Operation *op) {
   if (!defined)
     return std::nullopt;
   FailureOr<Definition> definition = getDefinition(defined);
-  // It was verified, and so it has one.
+  // The operator was verified, so it has a definition.
   if (failed(definition) || definition->results.size() != 1)
     return std::nullopt;
   return std::move(*definition);
@@ -79,8 +79,8 @@ bool isZero(Value value) {
 
 using Kinds = SmallVector<std::optional<Reduction>>;
 
-/// A plan of what is split and which operands stay partial; none where that is
-/// no way to compute the operator.
+/// A plan from the split and the operands that stay partial; nothing if the
+/// operator cannot be computed like this.
 static std::optional<Plan> makePlan(Operation *op, const Definition &definition,
                                     Factor factor, const Kinds &kinds) {
   std::optional<Partials> partials = findPartials(definition, factor, kinds);
@@ -114,7 +114,7 @@ std::optional<Plan> planPart(Operation *op, const Definition &definition,
       findFactor(definition, {true, definition.results[0]}, place, axis);
   if (!factor)
     return std::nullopt;
-  // What is whole needs no neighbours.
+  // Whole operands need no halo.
   for (std::optional<SplitDim> &input : factor->inputs)
     if (input && input->hasHalo())
       input.reset();
@@ -155,7 +155,7 @@ private:
       if (tryPlan(definition, std::move(*factor)))
         return;
     }
-    // With sums that are made before they are used.
+    // With reductions hoisted, so that they can be reduced before use.
     std::optional<Definition> hoisted = hoistReductions(definition);
     if (!hoisted)
       return;
@@ -166,7 +166,7 @@ private:
   }
 
   bool tryPlan(const Definition &meaning, Factor factor) {
-    // What is whole needs no neighbours.
+    // Whole operands need no halo.
     for (auto [input, operand] : llvm::zip(factor.inputs, op->getOperands()))
       if (input && input->hasHalo() && parts.find(operand, Place::whole()))
         input.reset();
@@ -177,9 +177,9 @@ private:
     return plan.has_value();
   }
 
-  /// What is partial stays so, where all terms are: nothing is a term of any
-  /// sum. Not where the result has more to reduce, or others read it too: it is
-  /// reduced once, for all but a result that is said to be partial.
+  /// Keeps partial operands partial if all terms are. Not if the result is
+  /// larger, or if the operands have other readers, unless the result is
+  /// returned as partial: each sum is reduced once.
   void tryPartial(const Factor &factor) {
     auto returned = hints.returned.find(op->getResult(0));
     bool isWanted =
@@ -218,8 +218,9 @@ private:
                         [&](Operation *user) { return user == op; });
   }
 
-  /// Collectives reduce in their own way, and on parts where parts are wanted:
-  /// a sum over two axes that is split over one is scattered first.
+  /// Collectives have their own reduction. If parts are wanted, the operand is
+  /// reduced first: a sum over two axes that is split over one is scattered
+  /// first.
   bool canPass(Reduction reduction) const {
     if (op->hasAttr(kReduceFirstAttr))
       return false;
@@ -253,8 +254,8 @@ private:
       best = std::move(plan);
   }
 
-  /// What a lookup in parts leaves to be summed is compared with the table, and
-  /// so counts as that does; other partial results are sums anyway.
+  /// The partial sum of a lookup counts as a cost of the table, to compare it
+  /// with gathering the table; other partial results are sums anyway.
   void countLookups(Plan &plan, Value result) const {
     Place to = Place::whole();
     if (auto it = hints.wanted.find(result);

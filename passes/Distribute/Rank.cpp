@@ -53,7 +53,7 @@ public:
   }
 
 private:
-  /// What was brought for an operator that had no form on parts.
+  /// Erases operands brought for operators that could not be split.
   static void eraseDead(Block &made) {
     SmallVector<Operation *> operators;
     for (Operation &op : made.without_terminator())
@@ -76,7 +76,7 @@ private:
       parts.setState(argument);
   }
 
-  /// What makes the first result that is no state; gradients come behind it.
+  /// The op of the first result that is no state; gradients come after it.
   Operation *findLoss(Block &old) {
     for (auto [i, value] : llvm::enumerate(old.getTerminator()->getOperands()))
       if (!function.getResultAttr(i, kStateAttr))
@@ -94,7 +94,7 @@ private:
     if (!llvm::all_of(plan.operands,
                       [](const Place &p) { return p.isWhole(); }))
       return emit(op, plan);
-    // Exchanges begin early.
+    // Start exchanges early.
     for (Value operand : op->getOperands())
       if (!parts.placeOf(operand).isWhole() &&
           failed(get(operand, Place::whole())))
@@ -102,9 +102,9 @@ private:
     return defer(op, *definition, Place::whole());
   }
 
-  /// Where the result of an operator will be that is better made when it is
-  /// known who needs it: what all ranks can compute, and what is made of states
-  /// alone, which come to where the activations are. Nothing of others.
+  /// The place of a result that is better computed on demand: values that all
+  /// ranks can compute, and values derived from states alone, which move to
+  /// where the activations are. Nothing for others.
   std::optional<Place> placeOfDeferred(Operation *op,
                                        const Definition &definition) {
     std::optional<Place> place = Place::whole();
@@ -124,7 +124,7 @@ private:
     return place;
   }
 
-  /// What it goes through is not deep, and less so where it has choices.
+  /// Defers `op`, up to a limited depth, lower if there are choices.
   LogicalResult defer(Operation *op, const Definition &definition,
                       const Place &place) {
     unsigned depth = 0;
@@ -138,7 +138,7 @@ private:
     return success();
   }
 
-  /// What it takes to have all operands where a plan has them.
+  /// The cost of bringing all operands to the plan's places.
   double costOf(Operation *op, const Plan &plan) const {
     double cost = 0;
     for (auto [operand, place] : llvm::zip(op->getOperands(), plan.operands))
@@ -146,8 +146,8 @@ private:
     return cost;
   }
 
-  /// The cheapest way to a deferred result at `place`: as a part, or all, or,
-  /// where all is wanted, as parts that are gathered.
+  /// The cheapest way to get a deferred result at `place`: as a part, whole,
+  /// or, if the whole is wanted, as gathered parts.
   std::pair<Plan, double> planDeferred(Value value, const Place &place) const {
     Operation *op = value.getDefiningOp();
     std::optional<Definition> definition = meaningOf(op);
@@ -179,7 +179,7 @@ private:
     return *isMade ? success() : copyWhole(op);
   }
 
-  /// Nobody knows what it is on parts.
+  /// For operators that have no form on parts.
   LogicalResult copyWhole(Operation *op) {
     SmallVector<Value> operands;
     for (Value operand : op->getOperands()) {
@@ -195,7 +195,7 @@ private:
     return success();
   }
 
-  /// Has the result at the plan's place, or whole where its part has no form.
+  /// Computes the result at the plan's place, or whole if its part has no form.
   LogicalResult emit(Operation *op, const Plan &plan) {
     SmallVector<Value> operands;
     for (auto [operand, place] : llvm::zip(op->getOperands(), plan.operands)) {
@@ -231,7 +231,7 @@ private:
     return parts.bring(value, place);
   }
 
-  /// A part that a sharding can say.
+  /// The place of a returned value: a part that a sharding can express.
   Place givenAway(Value value) const {
     Place place = parts.placeOf(value);
     if (!place.isSplit())
@@ -253,7 +253,6 @@ private:
         return failure();
       values.push_back(*part);
     }
-    // What was brought for an operator that had no form on parts.
     func::ReturnOp::create(builder, end->getLoc(), values);
     function.setType(FunctionType::get(function.getContext(),
                                        builder.getBlock()->getArgumentTypes(),
@@ -269,7 +268,7 @@ private:
   OpBuilder builder;
   Parts parts;
   Hints hints;
-  /// Of what is deferred: through how many operators it goes.
+  /// The number of deferred operators that a deferred value goes through.
   llvm::DenseMap<Value, unsigned> depths;
 };
 

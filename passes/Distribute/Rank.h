@@ -7,9 +7,9 @@
 
 namespace mlc::dist {
 
-/// Makes of the body of `function` what a rank of `axis` carries out, of
-/// arguments that are at these places. A result without a place gets that at
-/// which it comes out, which is not partial and splits a dim by its elements.
+/// Turns the body of `function` into the program of a rank of `axis`, for
+/// arguments at these places. A result without a place gets the one at which it
+/// is computed, not partial and with a dim split by its elements.
 mlir::LogicalResult
 makeRank(mlir::func::FuncOp function, llvm::ArrayRef<Place> arguments,
          llvm::MutableArrayRef<std::optional<Place>> results, AxisAttr axis,

@@ -13,7 +13,7 @@ namespace mlc {
 
 namespace {
 
-/// A definition over tensors that are there: inputs are theirs, dims numbers.
+/// A definition over existing tensors, with their dims as numbers.
 class OnTensors {
 public:
   OnTensors(MLIRContext *context, ArrayRef<EvalTensor> tensors,
@@ -73,7 +73,7 @@ BinaryFn functionOf(ReduceKind kind) {
   }
 }
 
-/// Zeros, which stand for what no rank has.
+/// Zeros, for elements that no rank has.
 Expected<EvalTensor> zeros(MLIRContext *context, ArrayRef<int64_t> dims,
                            const EvalTensor &like, const EvalOptions &options) {
   OnTensors on(context, like, options);
@@ -142,7 +142,7 @@ public:
   }
 
 private:
-  /// This rank's part of what it has got for all.
+  /// This rank's part of the values received for all.
   Expected<EvalTensor> takeOwn(const EvalTensor &all, unsigned dim) {
     SmallVector<int64_t> begin(all.getDims().size(), 0);
     for (const auto &dims : group.resultDims.take_front(rank))
@@ -150,7 +150,7 @@ private:
     return takePart(context, all, begin, group.resultDims[rank], options);
   }
 
-  /// The `count` elements that are nearest of the rank before or behind.
+  /// The nearest `count` elements of the previous or next rank.
   Expected<EvalTensor> beside(int64_t by, unsigned dim, int64_t count) {
     SmallVector<int64_t> dims(group.tensors[rank].getDims());
     dims[dim] = count;

@@ -8,25 +8,26 @@
 
 namespace mlc {
 
-/// What the ranks of a group have of one operand, in their order, and the dims
-/// of the result on each.
+/// The values of the ranks of a group for one operand, in the order of the
+/// ranks, and the dims of the result on each.
 struct RankGroup {
   llvm::ArrayRef<EvalTensor> tensors;
   llvm::ArrayRef<llvm::SmallVector<int64_t>> resultDims;
 };
 
-/// What rank `rank` of the group gets for operand `operand` of `op`. Parts of
-/// ranks may differ in size. Written beside StackedOpInterface, not from it.
+/// The result of rank `rank` of the group for operand `operand` of `op`. Ranks'
+/// parts may differ in size. Written independently of StackedOpInterface, to
+/// check it.
 llvm::Expected<EvalTensor> runCollective(mlir::Operation *op, unsigned operand,
                                          const RankGroup &group, unsigned rank,
                                          const EvalOptions &options);
 
-/// All parts of a tensor behind each other along `dim`.
+/// Concatenates all parts of a tensor along `dim`.
 llvm::Expected<EvalTensor> joinParts(mlir::MLIRContext *context,
                                      llvm::ArrayRef<EvalTensor> parts,
                                      unsigned dim, const EvalOptions &options);
 
-/// Element by element the reduction of all.
+/// The elementwise reduction of all tensors.
 llvm::Expected<EvalTensor> reduceRanks(mlir::MLIRContext *context,
                                        llvm::ArrayRef<EvalTensor> tensors,
                                        ReduceKind kind,

@@ -15,7 +15,7 @@ namespace mlc {
 
 namespace {
 
-/// More are not run: each has its own tensors.
+/// Limits ranks, because each has its own tensors.
 constexpr int64_t maxRanks = 4096;
 
 class RankRunner {
@@ -36,8 +36,7 @@ public:
         return size.takeError();
       if (size->front() < 1 || size->front() > maxRanks / count)
         return evalError(EvalFailure::Limit,
-                         "a mesh has 1 to " + llvm::Twine(maxRanks) +
-                             " ranks; give others with --symbol");
+                         "a mesh has 1 to " + llvm::Twine(maxRanks) + " ranks");
       sizes.push_back(size->front());
       count *= sizes.back();
     }
@@ -111,7 +110,7 @@ private:
     return evaluateDims(*dims, symbols[rank].symbols);
   }
 
-  /// Whether parts make the whole that is said of them.
+  /// Checks that the parts have the specified whole dims.
   Error checkWhole(Attribute attribute, ArrayRef<int64_t> dims,
                    const llvm::Twine &what) const {
     auto said = llvm::dyn_cast_or_null<DimsAttr>(attribute);
@@ -133,8 +132,8 @@ private:
     return Error::success();
   }
 
-  /// How many parts axes make of a dim that they split, and which of these
-  /// `rank` has: the last axis's coordinate changes fastest.
+  /// The number of parts that axes split a dim into, and the part of `rank`:
+  /// the last axis's coordinate changes fastest.
   int64_t countParts(ArrayRef<unsigned> axes) const {
     int64_t count = 1;
     for (unsigned axis : axes)
@@ -148,8 +147,8 @@ private:
     return part;
   }
 
-  /// How many elements along `dim` the first `count` parts have, of ranks whose
-  /// other coordinates are those of `rank`.
+  /// The number of elements along `dim` in the first `count` parts, on ranks
+  /// that share the other coordinates of `rank`.
   Expected<int64_t> sumParts(Value value, unsigned dim, ArrayRef<unsigned> axes,
                              int64_t rank, int64_t count) const {
     int64_t sum = 0;
@@ -256,7 +255,7 @@ private:
     return Error::success();
   }
 
-  /// One operand, in the group of which `first` is the first rank.
+  /// Exchanges one operand within the group whose first rank is `first`.
   Error exchangeIn(Operation *op, unsigned k, int64_t first, int64_t stride,
                    int64_t count) {
     std::vector<EvalTensor> tensors;
@@ -336,7 +335,7 @@ private:
   ArrayRef<dist::AxisAttr> mesh;
   const EvalOptions &options;
   SmallVector<int64_t> sizes;
-  /// Of each rank.
+  /// For each rank.
   std::vector<EvalOptions> symbols;
   std::vector<llvm::DenseMap<Value, EvalTensor>> values;
 };

@@ -1,9 +1,9 @@
 //===- RunRanks.h - All ranks' programs by the evaluator --------*- C++ -*-===//
 //
-// What the ranks of a mesh compute together, by the reference evaluator: each
-// has tensors of its own, and all are at the same operator. Parts need not be
-// alike. Nothing of the partitioner is used: how large a part is follows from
-// the types of the rank's function, and where it begins from the parts before.
+// Runs the ranks of a mesh together in the reference evaluator: each has its
+// own tensors, and all execute the same operator at a time. Parts may differ in
+// size. No code of the partitioner is used: a part's size follows from the
+// types of the rank's function, and its begin from the parts before it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,18 +16,18 @@
 
 namespace mlc {
 
-/// The dims of the whole tensors that `function`, which each rank carries out,
-/// is given, by the arguments' dims on all ranks. `options.symbols` has all
-/// symbols but `rank.AXIS`.
+/// The dims of the whole arguments of `function`, a rank's program, from the
+/// dims of its arguments on all ranks. `options.symbols` has all symbols but
+/// `rank.AXIS`.
 llvm::Expected<std::vector<llvm::SmallVector<int64_t>>>
 wholeArgumentDims(mlir::func::FuncOp function,
                   llvm::ArrayRef<dist::AxisAttr> mesh,
                   const EvalOptions &options);
 
-/// Cuts `wholes` by the arguments' `dist.sharding`, runs all ranks, and puts
-/// their results together by theirs. Errors are EvalErrors: those of operators,
-/// a result that is said to be the same on ranks that differ, a halo that is
-/// more than a neighbour has, an argument that is partial.
+/// Splits `wholes` by the arguments' `dist.sharding`, runs all ranks, and
+/// assembles their results by the results' shardings. Errors are EvalErrors:
+/// those of operators, a replicated result that differs between ranks, a halo
+/// wider than a neighbour's part, a partial argument.
 llvm::Expected<std::vector<EvalTensor>>
 runRanks(mlir::func::FuncOp function, llvm::ArrayRef<dist::AxisAttr> mesh,
          llvm::ArrayRef<EvalTensor> wholes, const EvalOptions &options);

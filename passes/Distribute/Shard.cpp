@@ -34,7 +34,7 @@ public:
   }
 
 private:
-  /// Sets `attr` where something is said of a tensor of this name.
+  /// Sets `attr` if the plan names this tensor.
   LogicalResult find(StringAttr name, Type type, dist::ShardingAttr &attr) {
     const runtime::TensorSharding *sharding =
         name ? plan.find(name.getValue()) : nullptr;
@@ -44,8 +44,8 @@ private:
     if (sharding->axes.size() > rank)
       return main.emitError()
              << "'" << name.getValue() << "' has " << rank
-             << " dims, and --shard=" << sharding->pattern << "=... says how "
-             << sharding->axes.size() << " are split";
+             << " dims, and the sharding of '" << sharding->pattern
+             << "' says how " << sharding->axes.size() << " are split";
     dist::ShardingAttr::Axes dims(rank);
     for (auto [dim, axes] : llvm::zip(dims, sharding->axes))
       dim.assign(axes.begin(), axes.end());
@@ -61,7 +61,7 @@ private:
     if (!attr)
       return success();
     main.setArgAttr(i, dist::kShardingAttr, attr);
-    // Of a parameter every rank has all.
+    // A replicated parameter becomes a state.
     if (Attribute value = main.removeArgAttr(i, kParameterAttr)) {
       main.setArgAttr(i, kStateAttr, name);
       main.setArgAttr(i, kInitialAttr, value);
@@ -72,7 +72,7 @@ private:
   LogicalResult shardResult(unsigned i) {
     Type type = main.getResultTypes()[i];
     auto name = main.getResultAttrOfType<StringAttr>(i, "mlc.name");
-    // An output that nothing is said of is whole, for whoever asks for it.
+    // Outputs that the plan does not name are replicated for all callers.
     dist::ShardingAttr attr = dist::ShardingAttr::getReplicated(
         b.getContext(), cast<RankedTensorType>(type).getRank());
     if (failed(find(name, type, attr)))
@@ -138,7 +138,7 @@ private:
 
   LogicalResult readShardings(ModuleOp module, runtime::Plan &plan) {
     for (StringRef text : shardings) {
-      // Names of tensors may hold any character, `=` too.
+      // Names of tensors may have any character, including `=`.
       auto [pattern, list] = text.rsplit('=');
       if (pattern.size() == text.size() || list.empty())
         return module.emitError()

@@ -9,15 +9,15 @@
 
 namespace mlc {
 
-/// Gives `module`, a model as passes/Import makes it, the mesh of `plan` and
+/// Gives `module`, a model as passes/Import makes it, the mesh of `plan`, and
 /// the arguments and results of its function @main their shardings. Parameters
-/// of which something is said become states, of which each rank has its part;
-/// outputs of which nothing is said are whole. An error where a tensor has
-/// fewer dims than are split.
+/// that the plan names become states, of which each rank has its part; outputs
+/// that it does not name are replicated. An error if a tensor has fewer dims
+/// than are split.
 mlir::LogicalResult shardByName(mlir::ModuleOp module,
                                 const runtime::Plan &plan);
 
-/// `mlc-shard`, which does that.
+/// `mlc-shard`, which runs shardByName.
 std::unique_ptr<mlir::Pass> createShardPass(const runtime::Plan &plan);
 
 } // namespace mlc

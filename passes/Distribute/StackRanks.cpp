@@ -22,7 +22,7 @@ namespace mlc {
 
 namespace {
 
-/// A value of the new function, and along which axes it is stacked.
+/// A value of the new function, and the axes along which it is stacked.
 struct Stacked {
   Value value;
   StackedAxes axes;
@@ -82,7 +82,7 @@ private:
                << what << " has a dim of " << dim.str()
                << ", which differs between ranks; choose sizes that '"
                << mesh[*axis].getName()
-               << "' divides, or run it with mlc-eval --ranks";
+               << "' divides, or evaluate each rank by itself";
     return success();
   }
 
@@ -112,7 +112,7 @@ private:
     return whole;
   }
 
-  /// Parts make the whole that is said of them.
+  /// Checks that the parts have the specified whole dims.
   LogicalResult checkWhole(Attribute given, ArrayRef<IntExpr> whole,
                            const llvm::Twine &what) {
     auto made = DimsAttr::get(builder.getContext(), whole);
@@ -122,7 +122,7 @@ private:
                            << ", and its dist.whole says " << given;
   }
 
-  /// An argument becomes the whole tensor, and is cut.
+  /// Turns an argument into the whole tensor, and splits it.
   LogicalResult addArgument(unsigned i) {
     BlockArgument from = old.getArgument(i), to = made.getArgument(i);
     std::string what = "argument #" + std::to_string(i);
@@ -157,7 +157,7 @@ private:
     llvm::append_range(dims, shape.dims);
     b.result(b.stage("parts", dims, whole.elementType, [&](ArrayRef<Expr> i) {
       SmallVector<Expr> at(i.drop_front(lead));
-      // The last axis is the digit above the part's own index.
+      // The last axis is the digit above the index within the part.
       for (auto [d, split] : llvm::enumerate(sharding->dims)) {
         IntExpr unit = shape.dims[d];
         for (unsigned axis : llvm::reverse(split)) {
@@ -196,7 +196,7 @@ private:
     return success();
   }
 
-  /// What all ranks' tensors of a result are of the whole tensor.
+  /// The whole tensor of a result, from all ranks' tensors.
   FailureOr<Value> join(unsigned i, Value operand) {
     std::string what = "result #" + std::to_string(i);
     FailureOr<RankSharding> sharding =
@@ -216,7 +216,7 @@ private:
       return failure();
     b.result(b.stage("whole", whole, local.elementType, [&](ArrayRef<Expr> at) {
       SmallVector<Expr> ranks(mesh.size()), own(at);
-      // Whatever rank one asks: proofs hold for every value of the symbol.
+      // Reads any rank's copy: proofs hold for every value of the symbol.
       for (unsigned a = 0; a < mesh.size(); ++a)
         ranks[a] = b.integer(mesh[a].getRank().mod(mesh[a].getSize()));
       for (auto [d, split] : llvm::enumerate(sharding->dims)) {
@@ -253,8 +253,7 @@ private:
     });
   }
 
-  /// The value of a definition of one stage, whose reads get what makes them
-  /// good for a text.
+  /// Emits a definition of one stage, with guards that a text needs.
   FailureOr<Value> emitOne(Location loc, Definition definition, Value input) {
     std::string problem;
     FailureOr<StackedDefinition> guarded =
@@ -279,7 +278,7 @@ private:
     if (!defined && isStacked)
       return op->emitOpError() << "has no definition, by which it could be "
                                   "carried out for all ranks; leave it whole, "
-                                  "or run it with mlc-eval --ranks";
+                                  "or evaluate each rank by itself";
     if (!defined)
       return failed(checkOpaque(op)) ? failure() : keep(op);
     FailureOr<Definition> definition = getDefinition(defined);
@@ -296,7 +295,8 @@ private:
     return emit(op, *definition, axes, operands, std::nullopt);
   }
 
-  /// It does the same to every row along its axis, whatever the other dims are.
+  /// top_k does the same to every row along its axis, whatever the other dims
+  /// are.
   LogicalResult addTopK(TopKOp op) {
     if (failed(checkOpaque(op)))
       return failure();
@@ -311,7 +311,7 @@ private:
     return success();
   }
 
-  /// Whether what has no definition is the same on all ranks.
+  /// Checks that an operator without a definition is the same on all ranks.
   LogicalResult checkOpaque(Operation *op) const {
     bool found = false;
     AttrTypeWalker walker;
@@ -323,11 +323,11 @@ private:
     if (found)
       return op->emitOpError()
              << "has a size that differs between ranks; choose sizes that axes "
-                "divide, or run it with mlc-eval --ranks";
+                "divide, or evaluate each rank by itself";
     return success();
   }
 
-  /// An operator on what all ranks have alike.
+  /// Keeps an operator whose operands are the same on all ranks.
   LogicalResult keep(Operation *op) {
     IRMapping mapping;
     for (Value operand : op->getOperands())
@@ -363,7 +363,7 @@ private:
     return emit(op, b.take(), axes, operands, axis);
   }
 
-  /// The value stacked along the axis, too: alike for all its ranks.
+  /// Stacks the value along the axis, too, the same on all its ranks.
   FailureOr<Stacked> spread(Stacked from, unsigned axis, Location loc) {
     if (from.axes.test(axis))
       return from;
@@ -413,8 +413,8 @@ private:
     return success();
   }
 
-  /// What an operator requires of a rank's sizes is required of the function,
-  /// for whatever rank: its stages alone do not.
+  /// Adds an operator's requirements on a rank's sizes to the function, for any
+  /// rank, because the stages alone do not state them.
   void require(Operation *op, const Definition &definition) {
     auto ofAnyRank = [&](llvm::StringRef name) -> IntExpr {
       for (dist::AxisAttr axis : mesh)
@@ -423,7 +423,7 @@ private:
       return {};
     };
     auto add = [&](IntExpr lhs, ComparePredicate predicate, IntExpr rhs) {
-      if ((lhs - rhs).isConstant()) // and holds, or the op were refused
+      if ((lhs - rhs).isConstant()) // true, or the op would be rejected
         return;
       required.insert(builder.getStringAttr(lhs.substitute(ofAnyRank).str() +
                                             " " + name(predicate) + " " +
@@ -433,7 +433,7 @@ private:
       add(r.lhs, r.predicate, r.rhs);
     for (NamedAttribute attribute : op->getAttrs()) {
       auto list = dyn_cast<DimsAttr>(attribute.getValue());
-      // A slice may go backward, but on no rank in which nobody knows.
+      // A slice may go backward only by a constant step, the same on all ranks.
       std::optional<int64_t> least =
           attribute.getName() == "steps" ? 1 : leastOf(attribute.getName());
       for (IntExpr value : list &&least ? list.getDims() : ArrayRef<IntExpr>())

@@ -86,13 +86,13 @@ private:
     if (std::optional<unsigned> axis = findRank(size, mesh))
       fail("has a size of " + size.str() + ", which differs between ranks; " +
            "choose sizes that '" + mesh[*axis].getName() +
-           "' divides, or run it with mlc-eval --ranks");
+           "' divides, or evaluate each rank by itself");
   }
 
   //===--- Dims ----------------------------------------------------------===//
 
-  /// Dims of one rank's tensor behind those of the ranks. A collective's have
-  /// the exchanged axis in front.
+  /// The ranks' dims, then those of one rank's tensor. A collective has the
+  /// exchanged axis first.
   SmallVector<IntExpr> dims(const StackedAxes &axes,
                             ArrayRef<IntExpr> own) const {
     SmallVector<IntExpr> all;
@@ -161,8 +161,7 @@ private:
     return place;
   }
 
-  /// Whether what ranks of the exchanged axis get does not depend on which they
-  /// are.
+  /// Whether all ranks of the exchanged axis get the same result.
   bool isSameOnAll(ArrayRef<Piece> pieces, const StackedAxes &axes) const {
     unsigned place = placeOf(*exchanged, axes);
     return llvm::none_of(pieces, [&](const Piece &piece) {
@@ -219,7 +218,8 @@ private:
     return Expr(std::make_shared<const ExprNode>(std::move(node)));
   }
 
-  /// Integers of the rank become expressions of the loop over ranks.
+  /// Integers that depend on the rank become expressions of the loop over
+  /// ranks.
   Expr stackInteger(IntExpr integer) {
     if (!findRank(integer, mesh)) {
       ExprNode node(Expr::Kind::Int, indexType());
@@ -233,7 +233,7 @@ private:
                    integer.getKind() == IntExpr::Kind::Mod;
     if (divides && findRank(operands[1], mesh))
       fail("divides by " + operands[1].str() +
-           ", which differs between ranks; run it with mlc-eval --ranks");
+           ", which differs between ranks; evaluate each rank by itself");
     Expr all = stackInteger(operands[0]);
     for (IntExpr operand : operands.drop_front())
       all = binary(functionOf(integer.getKind()), all, stackInteger(operand));
@@ -268,7 +268,7 @@ private:
   ArrayRef<StackedAxes> inputs;
   std::optional<unsigned> exchanged;
   StackedDefinition out;
-  /// Of the piece at hand: the ranks' coordinates, and how far loops run.
+  /// For the current piece: the ranks' coordinates, and the loops' extents.
   SmallVector<Expr> ranks;
   llvm::DenseMap<unsigned, IntExpr> extents;
   std::string problem;
@@ -293,7 +293,7 @@ FailureOr<Value> emitPieces(OpBuilder &builder, Location loc,
       if (!offset.isConstant(0)) {
         if (joined && *joined != d)
           return emitError(loc) << "has pieces along two dims, which cannot be "
-                                   "stacked; run it with mlc-eval --ranks";
+                                   "stacked; evaluate each rank by itself";
         joined = d;
       }
   SmallVector<Value> parts;

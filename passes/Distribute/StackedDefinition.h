@@ -1,6 +1,6 @@
 //===- StackedDefinition.h - Definitions over all ranks ---------*- C++ -*-===//
 //
-// A tensor that ranks have different ones of is *stacked*: their coordinates on
+// A tensor that differs between ranks is *stacked*: the ranks' coordinates on
 // the axes along which it varies are its first dims, in the order of the mesh.
 // A tensor that is the same on all ranks of an axis is not stacked along it.
 //
@@ -21,29 +21,28 @@ using StackedAxes = llvm::SmallBitVector;
 
 struct StackedDefinition {
   Definition definition;
-  /// Of each stage.
+  /// For each stage.
   std::vector<StackedAxes> axes;
 };
 
 /// `definition`, of one rank, over stacked tensors: every stage gets a leading
-/// loop for each axis along which something that it reads is stacked, and for
-/// each whose `rank.AXIS` it has among its indices. `inputs` are the axes along
-/// which inputs are stacked.
+/// loop for each axis along which one of the tensors that it reads is stacked,
+/// and for each axis whose `rank.AXIS` is among its indices. `inputs` are the
+/// axes along which inputs are stacked.
 ///
-/// Where `exchanged` is an axis, the definition is that of a collective over it
-/// (StackedOpInterface), all inputs are stacked along it, and a result that is
+/// If `exchanged` is an axis, the definition is that of a collective over it
+/// (StackedOpInterface), and all inputs are stacked along it. A result that is
 /// the same for all ranks is not.
 ///
-/// Reads whose ranges are not evident get a 0 to stand for what is out of
-/// range. Fails, with what is wrong in `problem`, where a size depends on the
-/// rank.
+/// Reads that are not evidently in range get a guard with the value 0. Fails,
+/// with the reason in `problem`, if a size depends on the rank.
 mlir::FailureOr<StackedDefinition>
 stackDefinition(const Definition &definition,
                 llvm::ArrayRef<dist::AxisAttr> mesh,
                 llvm::ArrayRef<StackedAxes> inputs,
                 std::optional<unsigned> exchanged, std::string &problem);
 
-/// The first axis of whose coordinate a rank's integer depends.
+/// The first axis on whose coordinate a rank's integer depends.
 std::optional<unsigned> findRank(IntExpr expr,
                                  llvm::ArrayRef<dist::AxisAttr> mesh);
 
@@ -51,8 +50,8 @@ std::optional<unsigned> findRank(IntExpr expr,
 bool dependsOnRank(const Definition &definition,
                    llvm::ArrayRef<dist::AxisAttr> mesh);
 
-/// A stage of several pieces: one operator for each, and what puts them
-/// together. Emits an error where they lie along two dims.
+/// Emits a stage of several pieces: one operator for each, and one that
+/// assembles them. Emits an error if they are cut along two dims.
 mlir::FailureOr<mlir::Value>
 emitPieces(mlir::OpBuilder &builder, mlir::Location loc,
            const Definition &definition, const Stage &stage,

@@ -1,4 +1,4 @@
-//===- TopK.cpp - The largest elements of a tensor that is split ----------===//
+//===- TopK.cpp - top_k of a split tensor ---------------------------------===//
 
 #include "passes/Distribute/TopK.h"
 #include "dialects/Interfaces/OpInterfaces.h"
@@ -17,7 +17,7 @@ public:
   TopK(OpBuilder &builder, TopKOp op, Parts &parts, AxisAttr axis, Bring bring)
       : builder(builder), op(op), parts(parts), axis(axis), bring(bring) {}
 
-  /// Where a dim is split that is not its own.
+  /// If a dim other than its axis is split.
   LogicalResult ofRows(const Place &place) {
     FailureOr<Value> part = bring(op.getX(), place);
     if (failed(part))
@@ -30,8 +30,7 @@ public:
     return success();
   }
 
-  /// How many of a part are candidates; nothing where parts may have different
-  /// numbers of them.
+  /// The candidates per part; nothing if parts may have different numbers.
   std::optional<IntExpr> countCandidates(const Place &place) {
     IntExpr k = op.getK();
     IntExpr least = place.extent.floorDiv(axis.getSize()) * place.unit;
@@ -42,7 +41,7 @@ public:
     return IntExpr::min(k, least);
   }
 
-  /// Of values and indices.
+  /// The bytes of values and indices.
   double bytesOfCandidates(IntExpr count) {
     SmallVector<IntExpr> dims = dimsOf(op.getX());
     dims[op.getAxis()] = count * axis.getSize();
@@ -51,7 +50,7 @@ public:
            countElements(dimsOf(op.getValues()));
   }
 
-  /// Where its own dim is split.
+  /// If its axis is split.
   LogicalResult ofCandidates(const Place &place, IntExpr count) {
     FailureOr<Value> part = bring(op.getX(), place);
     if (failed(part))
@@ -84,7 +83,7 @@ private:
     return emitCompute(builder, op.getLoc(), std::move(definition), operands);
   }
 
-  /// Places in a part as places in the whole.
+  /// Converts indices in a part to indices in the whole.
   FailureOr<Value> inWhole(Value indices, const Place &place) {
     TensorShape shape = shapeOf(indices);
     DefinitionBuilder b(builder.getContext(), {shape});
@@ -103,7 +102,7 @@ private:
                         op.getLoc());
   }
 
-  /// Of all candidates' indices those at these places.
+  /// Picks the candidates' indices at these positions.
   FailureOr<Value> choose(Value indices, Value places) {
     TensorShape all = shapeOf(indices), shape = shapeOf(places);
     DefinitionBuilder b(builder.getContext(), {all, shape});

@@ -1,9 +1,9 @@
-//===- TopK.h - The largest elements of a tensor that is split --*- C++ -*-===//
+//===- TopK.h - top_k of a split tensor -------------------------*- C++ -*-===//
 //
-// top_k has no definition by which it could be restricted to parts. By what it
-// says of itself, it does the same to every row along its axis; and the k first
-// of all are among the k first of each part, in the order of which equal
-// elements stay: the lower index first, where parts lie in the order of ranks.
+// top_k has no definition that could be restricted to parts. Its interface says
+// that it does the same to every row along its axis. And the first k of all are
+// among the first k of each part; equal elements keep their order, the lower
+// index first, because parts lie in the order of ranks.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,10 +19,10 @@ namespace mlc::dist {
 using Bring = llvm::function_ref<mlir::FailureOr<mlir::Value>(mlir::Value,
                                                               const Place &)>;
 
-/// Has the results of `op`, in `parts`: of each rank's rows where another dim
-/// is split, or of what all ranks have found in their parts of its own. False
-/// where it takes no more bytes to have the operand whole, or it is not known
-/// that each part has as many candidates.
+/// Adds the results of `op` to `parts`: of each rank's rows if another dim is
+/// split, or of the candidates that all ranks have found in their parts. False
+/// if it moves no fewer bytes than having the operand whole, or if each part is
+/// not known to have equally many candidates.
 mlir::FailureOr<bool> emitTopK(mlir::OpBuilder &builder, TopKOp op,
                                Parts &parts, const Hints &hints, AxisAttr axis,
                                Bring bring);

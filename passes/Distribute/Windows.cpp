@@ -15,7 +15,7 @@ struct Linear {
   int64_t constant = 0;
 };
 
-// Window sizes are far below.
+// Far above any window size.
 constexpr int64_t kLimit = 1 << 24;
 
 std::optional<Linear> linearOf(const Expr &index);

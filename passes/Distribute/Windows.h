@@ -7,18 +7,18 @@
 
 namespace mlc::dist {
 
-/// An index s * i + (constants times other loops) + constant of a dim of s
-/// times as many elements as the loop i has: where i runs over a part of its
-/// numbers, the index runs over s times that part and a little beside it.
+/// An index s * i + (constants times other loops) + constant, into a dim with s
+/// times as many elements as the loop i has. If i runs over a part of its
+/// range, the index runs over s times that part and a halo.
 struct Window {
   unsigned loop;
   int64_t stride;
-  /// How far beside.
+  /// The width of the halo.
   int64_t low, high;
 };
 
-/// The window that an index over a dim of `size` elements is, along a loop that
-/// `isCarrier` takes; nothing where it is none, or how far it reaches is not
+/// The window of an index into a dim of `size` elements, along a loop that
+/// `isCarrier` accepts; nothing if there is none, or if its reach is not
 /// constant.
 std::optional<Window> windowOf(const Expr &index, IntExpr size,
                                const Extents &extents,

@@ -33,7 +33,7 @@ std::string Exporter::computeInteger(IntExpr value) {
     return shapeOfSymbol(value.getSymbol());
   ArrayRef<IntExpr> operands = value.getOperands();
   if (value.getKind() == Kind::FloorDiv) {
-    // ONNX divides towards zero, and its Mod has the divisor's sign.
+    // ONNX division truncates, and its Mod has the divisor's sign.
     std::string a = integer(operands[0]), b = integer(operands[1]);
     if (!operands[0].isKnownNonNegative()) {
       std::string rest = node(nullptr, "Mod", {a, b}).output();

@@ -17,7 +17,7 @@ namespace mlc {
 // Pointwise
 //===----------------------------------------------------------------------===//
 
-/// ONNX's name of an operator that means the same.
+/// ONNX's name of an operator with the same meaning.
 static StringRef onnxName(Operation *op) {
   StringRef name = op->getName().stripDialect();
   if (const ScalarFunction *f = findByMnemonic(name))
@@ -53,23 +53,23 @@ static void emitPointwise(Exporter &e, Operation *op) {
   e.result(op, onnxName(op), broadcastOperands(e, op));
 }
 
-/// A type that holds `type`'s numbers, where ONNX Runtime's CPU kernels have
-/// none for it (Where, Max and Min of version 1.31, tried type by type); null
-/// where they have one.
+/// A wider type for `type`'s numbers if ONNX Runtime's CPU kernels do not
+/// support it (Where, Max and Min of version 1.31, tried type by type); null if
+/// they do.
 static Type carrierOf(StringRef onnxType, Type type) {
   MLIRContext *context = type.getContext();
   if (type.isBF16())
     return Float32Type::get(context);
   if (type.isInteger(16))
     return IntegerType::get(context, 32);
-  // Where moves bits, whatever they count.
+  // Where only moves bits, whatever they mean.
   if (onnxType == "Where" && type.isUnsignedInteger(64))
     return IntegerType::get(context, 64);
   return {};
 }
 
-/// The node on operands that are cast to what carries them, those before
-/// `firstNumber` excepted.
+/// The node on operands cast to carrierOf, except for those before
+/// `firstNumber`.
 static void emitCarried(Exporter &e, Operation *op, StringRef onnxType,
                         SmallVector<std::string> operands, size_t firstNumber) {
   Type type =
@@ -99,7 +99,7 @@ static void emitSelect(Exporter &e, Operation *op) {
     emitCarried(e, op, "Where", operands, 1);
     return;
   }
-  // Of bools: (c and x) or (not c and y).
+  // For bools: (c and x) or (not c and y).
   std::string yes = e.node(op, "And", {operands[0], operands[1]}).output();
   std::string isNot = e.node(op, "Not", {operands[0]}).output();
   std::string no = e.node(op, "And", {isNot, operands[2]}).output();
@@ -143,7 +143,7 @@ static void emitCast(Exporter &e, Operation *op) {
       .set("to", int64_t(getOnnxType(convert.getTo())));
 }
 
-/// What compares by `predicate`; there is none for NE, which is not Equal.
+/// ONNX's comparison for `predicate`; none for NE, which is not Equal.
 static StringRef onnxComparison(ComparePredicate predicate) {
   switch (predicate) {
   case ComparePredicate::EQ:
@@ -171,8 +171,8 @@ static void emitCompare(Exporter &e, Operation *op) {
     e.result(op, type, operands);
 }
 
-/// A square that is averaged is the variance of a normalization, which
-/// runtimes recognize by its Pow.
+/// A square that is averaged is the variance of a normalization; runtimes
+/// recognize it by its Pow.
 static void emitMul(Exporter &e, Operation *op) {
   auto mul = cast<MulOp>(op);
   bool isVariance = mul.getLhs() == mul.getRhs() && op->hasOneUse() &&
@@ -184,8 +184,8 @@ static void emitMul(Exporter &e, Operation *op) {
     emitPointwise(e, op);
 }
 
-/// The product of two matrices to which `add` adds a row, when its result has
-/// no other use; `bias` is then the row, repeated unless the product is a row.
+/// The product of two matrices to which `add` adds a row, if its result has no
+/// other use; `bias` is then the row, repeated unless the product is a row.
 static MatMulOp biasedProduct(AddOp add, Value &bias) {
   for (unsigned i = 0; i < 2; ++i) {
     auto product = add->getOperand(i).getDefiningOp<MatMulOp>();
@@ -205,7 +205,7 @@ static MatMulOp biasedProduct(AddOp add, Value &bias) {
   return nullptr;
 }
 
-/// Whether the product is emitted with the add that follows it.
+/// Whether the product is emitted with the add after it.
 static bool waitsForRow(Exporter &e, MatMulOp product) {
   if (!product->hasOneUse())
     return false;
@@ -239,7 +239,7 @@ static void emitMatMul(Exporter &e, Operation *op) {
   SmallVector<Exporter::Unbroadcast> sources;
   for (Value operand : {matmul.getLhs(), matmul.getRhs()}) {
     Exporter::Unbroadcast source = e.unbroadcast(operand);
-    // The matrix itself may be broadcast, or have a leading 1 taken off.
+    // The matrix itself may be broadcast, or have lost a leading 1.
     Dims full = dimsOf(operand);
     bool same = source.dims.size() >= 2 &&
                 ArrayRef<IntExpr>(source.dims).take_back(2) ==
@@ -259,7 +259,7 @@ static void emitMatMul(Exporter &e, Operation *op) {
         break;
       }
     }
-  // Both may have lost leading dims of 1 that the result has.
+  // Both may lack leading dims of 1 that the result has.
   if (std::max(sources[0].dims.size(), sources[1].dims.size()) < result.size())
     sources[0] = {matmul.getLhs(), dimsOf(matmul.getLhs())};
   e.result(op, "MatMul", {e.nameOf(sources[0]), e.nameOf(sources[1])});
@@ -272,7 +272,7 @@ static void emitReduce(Exporter &e, Operation *op) {
   bool spatial = rank >= 3 && int64_t(axes.size()) == rank - 2;
   for (auto [i, axis] : llvm::enumerate(axes))
     spatial &= axis == int64_t(i) + 2;
-  // Runtimes have pools of float32 and narrower only.
+  // Runtimes support pools only for float32 and narrower.
   Type element = reduce.getX().getType().getElementType();
   bool isPooled = isa<FloatType>(element) && !element.isF64();
   std::string x = e.nameOf(reduce.getX());
@@ -288,7 +288,7 @@ static void emitReduce(Exporter &e, Operation *op) {
     e.result(op, "Identity", {x});
     return;
   }
-  if (kind == Reduction::Sum) { // the one whose axes are an input in this opset
+  if (kind == Reduction::Sum) { // its axes are an input in this opset
     e.result(op, "ReduceSum", {x, e.integers(axes)})
         .set("keepdims", int64_t(1));
     return;

@@ -16,8 +16,8 @@
 
 namespace mlc {
 
-/// The bytes of the ONNX file. The error names an operator that ONNX has no
-/// form of, or says that the weights exceed the format's 2 GB.
+/// The bytes of the ONNX file. Errors: an operator without an ONNX form, or
+/// weights beyond the format's limit of 2 GB.
 llvm::Expected<std::string> exportOnnx(mlir::ModuleOp module);
 
 } // namespace mlc

@@ -15,7 +15,7 @@ using onnx::AttributeProto;
 
 namespace mlc {
 
-/// Protobuf holds less than 2 GB; some is for the graph.
+/// Protobuf holds less than 2 GB; leave some for the graph.
 constexpr uint64_t maxWeightBytes = (uint64_t(2) << 30) - (uint64_t(64) << 20);
 
 //===----------------------------------------------------------------------===//
@@ -56,7 +56,7 @@ static std::string locationName(Operation *op) {
   return "";
 }
 
-/// Of the last operand, which of a selection is no condition.
+/// The type of the last operand, which is not the condition of a selection.
 static Type elementTypeOf(Operation *op) {
   return op && op->getNumOperands()
              ? getElementTypeOrSelf(op->getOperands().back().getType())
@@ -152,7 +152,7 @@ Exporter::Unbroadcast Exporter::unbroadcast(Value value) {
   size_t ones = 0;
   while (ones < source.dims.size() && source.dims[ones].isConstant(1))
     ++ones;
-  // A reshape that only adds leading ones is what ONNX does by itself.
+  // A reshape that only adds leading ones is implicit in ONNX.
   if (auto reshape = value.getDefiningOp<ReshapeOp>()) {
     Dims from = dimsOf(reshape.getX());
     size_t added =
@@ -179,10 +179,10 @@ std::string Exporter::nameOf(const Unbroadcast &source) {
       "weight");
 }
 
-/// Whether numpy's rule makes `dims` of these.
+/// Whether numpy's rule broadcasts these to `dims`.
 static bool covers(ArrayRef<Exporter::Unbroadcast> sources,
                    ArrayRef<IntExpr> dims) {
-  // Leading dims of 1 are dims as well: somebody must bring them.
+  // Leading dims of 1 are dims as well: one operand must have them.
   if (llvm::none_of(sources, [&](const Exporter::Unbroadcast &source) {
         return source.dims.size() == dims.size();
       }))
@@ -227,7 +227,7 @@ void Exporter::countBytes(uint64_t bytes) {
                     "cannot hold");
 }
 
-/// Before IR version 4 each initializer had to be an input of the model too.
+/// Before IR version 4 each initializer had to be an input of the model, too.
 bool Exporter::hasConstantInputs() const { return model.ir_version() >= 4; }
 
 AttributeProto *Exporter::addConstantNode(const std::string &name) {
@@ -343,7 +343,7 @@ void Exporter::reserveNames() {
     std::string name = outputName(i);
     usedNames.insert(name);
     Operation *op = value.getDefiningOp();
-    // The first output of a value is that value; others are copies of it.
+    // The first output of a value names it; others are copies.
     if (op && !isa<ConstantOp, BroadcastOp>(op) &&
         names.lookup(value).empty() && !isWrittenBack(op))
       names[value] = name;
@@ -370,7 +370,7 @@ void Exporter::emitOutputs() {
     if (!writeBack)
       emitValueInfo(graph->add_output(), name, value.getType());
     std::string from = nameOf(value);
-    // A node that stays for others may make it, too.
+    // A node that is kept for other readers may make it, too.
     bool isMade =
         writeBack && llvm::any_of(graph->node(), [&](const auto &node) {
           return llvm::is_contained(node.output(), name);
@@ -400,7 +400,7 @@ void Exporter::emitMetadata() {
   auto trail = module->getAttrOfType<StringAttr>("mlc.trail");
   if (auto metadata = module->getAttrOfType<DictionaryAttr>("mlc.metadata"))
     for (NamedAttribute entry : metadata)
-      // A model that was optimized before has a trail, which is not this one.
+      // A model that was optimized before has a different trail.
       if (auto value = dyn_cast<StringAttr>(entry.getValue());
           value && !(trail && entry.getName() == "mlc.trail"))
         property(entry.getName(), value);
@@ -413,7 +413,7 @@ void Exporter::emitMetadata() {
   auto text = [](DictionaryAttr from, StringRef key) {
     return from ? attributeName(from.get(key), "") : std::string();
   };
-  // The model is still its maker's.
+  // The producer stays the model's, not mlc.
   std::string producer = text(source, "producer_name");
   model.set_producer_name(source ? producer : "mlc");
   if (std::string version = text(source, "producer_version"); !version.empty())

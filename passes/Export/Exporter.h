@@ -15,7 +15,7 @@
 
 namespace mlc {
 
-/// LayerNormalization came with 17; emitters write nothing newer.
+/// LayerNormalization came with opset 17; emitters write nothing newer.
 constexpr int64_t exportOpset = 17;
 constexpr int64_t exportIrVersion = 8;
 
@@ -28,7 +28,7 @@ public:
   OnnxNode &set(llvm::StringRef name, double value);
   OnnxNode &set(llvm::StringRef name, llvm::StringRef value);
   OnnxNode &set(llvm::StringRef name, llvm::ArrayRef<int64_t> values);
-  /// Trailing inputs that are empty are left out.
+  /// Empty trailing inputs are left out.
   const std::string &output(int i = 0) const { return proto->output(i); }
   onnx::NodeProto *proto;
 
@@ -39,29 +39,29 @@ public:
 /// The text of a string attribute, or `otherwise`.
 std::string attributeName(mlir::Attribute attribute, llvm::StringRef otherwise);
 
-/// Where `main` has fixed dims of the graph's ports, the result holds for these
-/// alone, and says so.
+/// If `main` has fixed dims of the graph's inputs or outputs, fixes them in
+/// `graph`, too: the result holds for these sizes only.
 void closeDims(onnx::GraphProto &graph, mlir::func::FuncOp main);
 
-/// Rewrites the nodes that make `emitted`, from elements of these types, to
-/// forms that the model's opset has. The reason why one has none, otherwise
-/// empty.
+/// Rewrites the nodes that make `emitted`, tensors of these element types, to
+/// forms that the model's opset has. Returns why a node has none, otherwise an
+/// empty string.
 std::string fitOpset(onnx::ModelProto &model,
                      const llvm::StringMap<mlir::Type> &emitted);
 
-/// Collects the nodes of one graph. Methods that cannot do what is asked
-/// remember the first error, as text, and go on with empty names.
+/// Collects the nodes of one graph. A method that fails records the first
+/// error, as text, and continues with empty names.
 class Exporter {
 public:
-  /// With `writeBack`, of the same module, its nodes are written where they
-  /// stand for what is there.
+  /// With `writeBack`, of the same module, nodes of the original are written
+  /// for the operators that they stand for.
   explicit Exporter(mlir::ModuleOp module,
                     const WriteBack *writeBack = nullptr);
 
   llvm::Expected<std::string> run();
 
-  /// Whether a node of the original stands for the operator, so that none that
-  /// is emitted takes it in.
+  /// Whether a node of the original stands for the operator, so that no emitted
+  /// node may absorb it.
   bool isWrittenBack(mlir::Operation *op) const {
     return writeBack && writeBack->nodeOf(op) >= 0;
   }
@@ -74,7 +74,8 @@ public:
 
   //===--- Names ---------------------------------------------------------===//
 
-  /// The tensor that holds `value`, made now when it has been put off.
+  /// The name of the tensor that holds `value`; emits it now if it was
+  /// deferred.
   std::string nameOf(mlir::Value value);
   void setName(mlir::Value value, llvm::StringRef name) {
     names[value] = name.str();
@@ -83,13 +84,13 @@ public:
   /// A node with one fresh output; `op` gives the node's name.
   OnnxNode node(mlir::Operation *op, llvm::StringRef type,
                 llvm::ArrayRef<std::string> inputs, unsigned numOutputs = 1);
-  /// As node, its outputs being op's results.
+  /// Like node, with op's results as outputs.
   OnnxNode result(mlir::Operation *op, llvm::StringRef type,
                   llvm::ArrayRef<std::string> inputs);
 
   //===--- Broadcasts ----------------------------------------------------===//
 
-  /// What `value` repeats, without leading dims of 1.
+  /// The value that `value` broadcasts, without leading dims of 1.
   struct Unbroadcast {
     mlir::Value value;
     Dims dims;
@@ -105,18 +106,19 @@ public:
   //===--- Constants and integers ----------------------------------------===//
 
   std::string initializer(mlir::ElementsAttr value, llvm::StringRef base);
-  /// Adds the initializer `name`, or a node where files are too old for one.
+  /// Adds the initializer `name`, or a Constant node if the file's version is
+  /// too old for it.
   void addInitializer(const std::string &name, mlir::ElementsAttr value);
-  /// Adds the parameter `name`, which is what the original has of that name.
+  /// Adds the parameter `name` with the original's value of that name.
   void addParameter(const std::string &name, mlir::ElementsAttr value);
   std::string integers(llvm::ArrayRef<int64_t> values);
   /// A scalar of `type`.
   std::string number(mlir::Type type, double value);
-  /// int64 tensors of dims: one element, or a vector of them.
+  /// Dims as int64 tensors: one element, or a vector of them.
   std::string integer(IntExpr value);
   std::string vector(llvm::ArrayRef<IntExpr> values);
 
-  /// Whether a run-time check of the module says that these are equal.
+  /// Whether a run-time check of the module makes these equal.
   bool isChecked(IntExpr a, IntExpr b);
   mlir::Operation *currentOp = nullptr;
 
@@ -150,7 +152,7 @@ private:
   std::string computeInteger(IntExpr value);
   std::string shapeOfSymbol(llvm::StringRef symbol);
 
-  /// An input that is named once all nodes are there.
+  /// An input that is named once all nodes exist.
   struct OpenInput {
     int node;  // of the result
     int index; // -1: read by a subgraph
@@ -173,7 +175,7 @@ private:
   llvm::DenseMap<IntExpr, std::string> integerNames;
   llvm::DenseMap<mlir::Attribute, std::string> initializerNames;
   llvm::StringSet<> usedNames, usedNodeNames;
-  /// Of nodes that are not the original's, with the types of their elements.
+  /// Outputs of nodes that are not the original's, with their element types.
   llvm::StringMap<mlir::Type> emittedOutputs;
   llvm::DenseSet<std::pair<IntExpr, IntExpr>> checked;
   uint64_t weightBytes = 0;
@@ -184,22 +186,22 @@ private:
 using Emitter = void (*)(Exporter &, mlir::Operation *);
 struct EmitterEntry {
   llvm::StringRef name; // without "mlc."
-  Emitter emit;         // null: made where it is used
+  Emitter emit;         // null: emitted by its readers
 };
 llvm::ArrayRef<EmitterEntry> plainEmitters();
 llvm::ArrayRef<EmitterEntry> movementEmitters();
 llvm::ArrayRef<EmitterEntry> windowEmitters();
 Emitter findEmitter(mlir::Operation *op, bool &known);
 
-/// The convolution whose bias `add` is, when its result has no other use;
+/// The convolution whose bias `add` adds, if its result has no other use;
 /// `bias` is then the vector over the channels, as a tensor [1, C, 1, ...].
 mlir::Operation *biasedConvolution(mlir::Operation *add, mlir::Value &bias);
-/// Whether the convolution is emitted with the add that follows it.
+/// Whether the convolution is emitted with the add after it.
 bool waitsForBias(Exporter &e, mlir::Operation *convolution);
-/// Whether `op` lies inside of a 1x1 convolution that was written as a product
-/// over pixels, and is emitted with its end.
+/// Whether `op` is inside a 1x1 convolution that was written as a product over
+/// pixels, and is emitted with its end.
 bool waitsForPixelProduct(Exporter &e, mlir::Operation *op);
-/// Emits a convolution, with a bias and as `as`'s result when there is one.
+/// Emits a convolution, with a bias and as the result of `as` if given.
 void emitConvolution(Exporter &e, mlir::Operation *op, mlir::Value bias,
                      mlir::Operation *as);
 

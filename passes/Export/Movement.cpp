@@ -15,8 +15,8 @@ namespace mlc {
 // Movement
 //===----------------------------------------------------------------------===//
 
-/// A target of constants, 0 for a dim that stays and one -1 says more than
-/// computed sizes: other tools keep their static shapes.
+/// A constant target, with 0 for unchanged dims and one -1, tells other tools
+/// more static shapes than computed sizes do.
 static std::string reshapeTarget(Exporter &e, ArrayRef<IntExpr> from,
                                  ArrayRef<IntExpr> to, bool &allowZero) {
   SmallVector<int64_t> target;
@@ -38,16 +38,16 @@ static std::string reshapeTarget(Exporter &e, ArrayRef<IntExpr> from,
   return e.integers(target);
 }
 
-/// ONNX's name for three operators: channels that become pixels.
+/// One ONNX operator for three: channels become pixels.
 struct DepthToSpace {
   Value x;
   int64_t block;
   StringRef mode;
 };
 
-/// The reshape, transpose and reshape that end in `op`, when together they are
-/// a DepthToSpace and nothing else uses what lies between. One node instead of
-/// three, and no sizes computed at run time.
+/// The reshape, transpose and reshape that end in `op`, if they form a
+/// DepthToSpace without other readers between. One node instead of three, and
+/// no sizes computed at run time.
 static std::optional<DepthToSpace> depthToSpaceEndingIn(Operation *op) {
   auto last = dyn_cast<ReshapeOp>(op);
   auto transpose =
@@ -75,7 +75,7 @@ static std::optional<DepthToSpace> depthToSpaceEndingIn(Operation *op) {
                       channelsFirst ? "CRD" : "DCR"};
 }
 
-/// Whether `op` lies inside of a DepthToSpace and is emitted with its end.
+/// Whether `op` is inside a DepthToSpace and is emitted with its end.
 static bool waitsForDepthToSpace(Exporter &e, Operation *op) {
   for (int steps = 0; steps < 2 && op->hasOneUse(); ++steps) {
     op = *op->user_begin();
@@ -93,9 +93,9 @@ struct PixelProduct {
 };
 } // namespace
 
-/// The reshape, product and reshape that end in `op`, when together they are a
-/// 1x1 convolution and nothing else uses what lies between. Which of the two
-/// mlc prefers says nothing about other runtimes; they know convolutions.
+/// The reshape, product and reshape that end in `op`, if they form a 1x1
+/// convolution without other readers between. mlc's preference says nothing
+/// about other runtimes, which know convolutions.
 static std::optional<PixelProduct> pixelProductEndingIn(Exporter &e,
                                                         Operation *op) {
   auto last = dyn_cast<ReshapeOp>(op);
@@ -150,7 +150,7 @@ static void emitReshape(Exporter &e, Operation *op) {
   Dims from = dimsOf(reshape.getX());
   ArrayRef<IntExpr> to = reshape.getDims().getDims();
   std::string x = e.nameOf(reshape.getX());
-  // Dims that are equal by a run-time check: nothing to do.
+  // Dims that are equal by a run-time check need nothing.
   bool same = from.size() == to.size();
   for (size_t i = 0; same && i < from.size(); ++i)
     same = e.isChecked(from[i], to[i]);

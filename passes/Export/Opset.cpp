@@ -1,8 +1,8 @@
 //===- Opset.cpp - Emitted nodes in the model's opset ---------------------===//
 //
-// Emitters write the forms of opset 17. A model keeps its own opset, because
-// the nodes that stay mean what they mean there; so what is emitted among them
-// takes the form that this opset has.
+// Emitters write the forms of opset 17. A model keeps its own opset, so that
+// nodes that stay keep their meaning; emitted nodes take the forms of that
+// opset.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,7 +30,7 @@ public:
         constants[node.output(0)] = &node.attribute(0).t();
   }
 
-  /// `element`: of the operands, null where that does not matter.
+  /// `element` is the operands' element type; null if it does not matter.
   bool fit(onnx::NodeProto &node, mlir::Type element) {
     StringRef type = node.op_type();
     if (opset < std::max(firstOpsetOf(node), firstOpsetOf(type, element)))
@@ -52,7 +52,7 @@ public:
     return true;
   }
 
-  /// Nodes that go in front of the last one that was fitted.
+  /// Nodes to insert before the node that was fitted last.
   SmallVector<onnx::NodeProto> before;
 
 private:
@@ -64,8 +64,8 @@ private:
     return nullptr;
   }
 
-  /// The oldest opset that has the operator as emitters write it, or a form
-  /// that `fit` makes of it.
+  /// The oldest opset that has the operator as emitters write it, or in a form
+  /// that `fit` makes.
   static int64_t firstOpsetOf(const onnx::NodeProto &node) {
     StringRef type = node.op_type();
     if (find(node, "allowzero"))
@@ -92,7 +92,7 @@ private:
         .Default(7);
   }
 
-  /// The oldest opset whose operator takes elements of that type.
+  /// The oldest opset in which the operator takes elements of that type.
   static int64_t firstOpsetOf(StringRef type, mlir::Type element) {
     if (!element)
       return 7;
@@ -151,7 +151,8 @@ private:
     return true;
   }
 
-  /// A float32 scalar; a bound or value that is left out has its default.
+  /// A float32 scalar input becomes an attribute; a missing bound or value has
+  /// its default.
   bool inputToNumber(onnx::NodeProto &node, int input, StringRef name) {
     if (input >= node.input_size())
       return true;
@@ -175,7 +176,7 @@ private:
            inputToAttribute(node, 1, "starts");
   }
 
-  /// Axes became an input with opset 18.
+  /// Axes are an input since opset 18.
   bool axesToInput(onnx::NodeProto &node) {
     for (int i = 0; i < node.attribute_size(); ++i) {
       if (node.attribute(i).name() != "axes")

@@ -15,7 +15,7 @@ using llvm::ArrayRef;
 using llvm::SmallVector;
 using llvm::StringRef;
 
-/// Takes the tensors off what main returns; what only they needed goes too.
+/// Removes the tensors from main's results, along with ops that only they need.
 static SmallVector<std::pair<std::string, Value>>
 takeTensors(func::FuncOp main) {
   SmallVector<std::pair<std::string, Value>> tensors;
@@ -52,8 +52,8 @@ takeTensors(func::FuncOp main) {
   return tensors;
 }
 
-/// What an operator is, made of terms. Weights are told by their bytes: each
-/// import keeps them in a place of its own.
+/// A key of an operator over terms. Weights are compared by their bytes,
+/// because each import stores them separately.
 static OriginalModel::Key keyOf(Operation &op, ArrayRef<TermId> reads) {
   auto bits = [](auto entry) {
     return reinterpret_cast<uintptr_t>(entry.getAsOpaquePointer());
@@ -90,7 +90,7 @@ void OriginalModel::number(ModuleOp module) {
   for (BlockArgument argument : body.getArguments())
     add(argument, terms.size());
   numArguments = terms.size();
-  std::vector<TermId> sameAs; // the first of equal ones
+  std::vector<TermId> sameAs; // the first of equal terms
   for (TermId term = 0; term < numArguments; ++term)
     sameAs.push_back(term);
   for (Operation &op : body.without_terminator()) {
@@ -112,8 +112,8 @@ void OriginalModel::number(ModuleOp module) {
     identity.outputs.push_back(termOfValue.lookup(output));
 }
 
-/// Finds the operators of a graph that returns its tensors as well among those
-/// that are numbered; they need not stand in the same order.
+/// Finds the operators of a graph that also returns its tensors among the
+/// numbered ones; their order may differ.
 void OriginalModel::nameTensors(ModuleOp module) {
   auto main = module.lookupSymbol<func::FuncOp>("main");
   auto found = takeTensors(main);
@@ -146,8 +146,8 @@ llvm::Expected<OriginalModel> OriginalModel::read(ModelFile &file,
                                                   MLIRContext *context) {
   OriginalModel original;
   original.file = &file;
-  // What is returned as well may change the order of constants, and so the
-  // numbers; the trail is about the graph without it.
+  // Returned tensors may change the order of constants and thus the numbers,
+  // and the trail refers to the graph without them.
   for (bool returnsTensors : {false, true}) {
     ImportReport report;
     OwningOpRef<ModuleOp> module =

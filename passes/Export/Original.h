@@ -1,7 +1,7 @@
 //===- Original.h - A model beside the graph made of it ---------*- C++ -*-===//
 //
-// What a search was given: the model's file, and which term of its trail
-// (rewrites/ProofLog/Trail.h) is which tensor of the model.
+// The input of a search: the model's file, and which tensor of the model is
+// which term of its trail (rewrites/ProofLog/Trail.h).
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,7 +21,7 @@ public:
   /// Name, types, attributes and operands of an operator.
   using Key = std::vector<uint64_t>;
 
-  /// Imports the file and takes it to where a search begins.
+  /// Imports the file and prepares it for a search.
   static llvm::Expected<OriginalModel> read(ModelFile &file,
                                             const ImportOptions &options,
                                             mlir::MLIRContext *context);
@@ -29,7 +29,7 @@ public:
   const onnx::ModelProto &proto() const { return file->proto(); }
   ModelFile &getFile() const { return *file; }
 
-  /// The term that a tensor is, if it has a value.
+  /// The term of a tensor, if it has a value.
   std::optional<TermId> termOf(llvm::StringRef tensor) const {
     auto it = tensors.find(tensor);
     return it == tensors.end() ? std::nullopt : std::optional(it->second);
@@ -37,12 +37,13 @@ public:
   size_t numTerms() const { return terms.size(); }
   bool isArgument(TermId term) const { return term < numArguments; }
   bool isConstant(TermId term) const { return terms[term].isConstant; }
-  /// The first term of the operator that makes `term`, and what that reads.
+  /// The first term of the operator that makes `term`, and the operator's
+  /// operands.
   TermId firstOf(TermId term) const { return terms[term].first; }
   llvm::ArrayRef<TermId> operandsOf(TermId term) const {
     return terms[terms[term].first].operands;
   }
-  /// The trail of a search that does nothing.
+  /// The trail of a search without steps.
   const Trail &getIdentity() const { return identity; }
 
 private:

@@ -17,7 +17,8 @@ using namespace mlc;
 using llvm::Expected;
 using llvm::StringRef;
 
-/// What the bytes say, ready for a search; null and `problem` if nothing.
+/// Imports the bytes and prepares them for a search; null, with `problem`, on
+/// failure.
 static OwningOpRef<ModuleOp> readAgain(StringRef bytes,
                                        const ImportOptions &options,
                                        MLIRContext *context,
@@ -75,25 +76,24 @@ static Expected<std::string> copyOf(ModuleOp module, ModelFile &file,
   return bytes;
 }
 
-/// Where the bytes, read again, say something else than the module.
+/// The first difference between the imported bytes and the module.
 static std::optional<std::string> differenceOf(ModuleOp module,
                                                StringRef bytes) {
   std::string problem;
-  ImportOptions options; // dims that were fixed are fixed in the bytes
+  ImportOptions options; // fixed dims are fixed in the bytes
   options.parameters = parametersOf(module.lookupSymbol<func::FuncOp>("main"));
   OwningOpRef<ModuleOp> read =
       readAgain(bytes, options, module.getContext(), problem);
   return read ? graphDifference(module, *read) : problem;
 }
 
-/// Why rewrites cannot be written; otherwise `bytes` have them.
+/// Writes the rewritten model to `bytes`, or returns why it cannot.
 static std::string writeRewritten(ModuleOp module,
                                   const OriginalModel &original,
                                   const Trail &trail, std::string &bytes) {
   if (auto assumptions = assumptionsOf(module); !assumptions.empty())
     return "open dims decide what it means (" + assumptions.front() +
-           "), and other runtimes do not check them; fix them with --dim "
-           "NAME=N";
+           "), and other runtimes do not check them; fix their sizes";
   auto main = module.lookupSymbol<func::FuncOp>("main");
   if (!WriteBack::tag(main, trail))
     return "the trail is of another graph";

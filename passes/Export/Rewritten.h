@@ -11,19 +11,19 @@ namespace mlc {
 
 struct RewrittenFile {
   std::string bytes;
-  /// Why rules are not in it although some were applied; empty where they are.
+  /// Why the file has no rewrites although some were applied; empty otherwise.
   std::string whyUnchanged;
 };
 
-/// The file of a model that a search has rewritten: `module` is what was made
-/// of `original`, imported as `options` say, and holds the trail that says how;
-/// constants are folded here, and were not since. Nodes that no rewrite touched
-/// stay as they were; the opset does where it has what is new. What is written
-/// was imported again and is what the module is. Where nothing was rewritten,
-/// where that cannot be shown, where ONNX has no form for what was made, or
-/// where other runtimes would compute something else than the graph does
-/// (assumptionsOf), the model is written as it came, with a trail of no steps;
-/// only dims that were fixed are fixed in it.
+/// The file of a model that a search has rewritten. `module` was made from
+/// `original`, imported with `options`, and holds the trail; constants are
+/// folded here and not before. Nodes that no rewrite touched stay as they were;
+/// the opset changes only if new nodes need it. The file is imported again and
+/// must equal the module.
+/// The model is written as it came, with a trail without steps and only its
+/// fixed dims fixed, in these cases: nothing was rewritten; equality cannot be
+/// shown; ONNX has no form for an operator; other runtimes would compute
+/// something else than the graph (assumptionsOf).
 llvm::Expected<RewrittenFile> exportRewritten(mlir::ModuleOp module,
                                               ModelFile &original,
                                               const ImportOptions &options);

@@ -20,7 +20,7 @@ llvm::Expected<std::string> replaceWeights(ModelFile &file,
     onnx::TensorProto *tensor = byName.lookup(weight.name);
     if (!tensor)
       return llvm::createStringError("it has no weight '" + weight.name + "'");
-    // Whichever field held the elements.
+    // A new tensor, because any of its fields may hold the elements.
     onnx::TensorProto changed;
     changed.set_name(tensor->name());
     changed.set_data_type(tensor->data_type());

@@ -8,14 +8,14 @@
 
 namespace mlc {
 
-/// New elements of a weight, as many bytes as it has.
+/// New elements of a weight, with the same number of bytes.
 struct NewWeight {
   llvm::StringRef name, bytes;
 };
 
-/// The bytes of `file` with `weights` in place of those it has by these names;
-/// all else stays. Data of other files is put in. Errors: a weight that it does
-/// not have, more than 2 GB, the format's limit.
+/// The bytes of `file` with `weights` in place of the weights with these names;
+/// everything else stays. External data is embedded. Errors: an unknown weight,
+/// more than 2 GB (the format's limit).
 llvm::Expected<std::string> replaceWeights(ModelFile &file,
                                            llvm::ArrayRef<NewWeight> weights);
 

@@ -1,4 +1,4 @@
-//===- Verbatim.cpp - What is written as it was ---------------------------===//
+//===- Verbatim.cpp - Nodes written as they were --------------------------===//
 
 #include "passes/Export/Exporter.h"
 
@@ -7,7 +7,7 @@ using namespace mlir;
 namespace mlc {
 
 //===----------------------------------------------------------------------===//
-// What the outputs need
+// Demands of the outputs
 //===----------------------------------------------------------------------===//
 
 void Exporter::demand(Value value) {
@@ -18,7 +18,7 @@ void Exporter::demand(Value value) {
 void Exporter::demandNode(int node) {
   if (!demandedNodes.insert(node))
     return;
-  // Its other results are there then, too.
+  // Its other results are emitted along with it.
   for (const auto &[name, value] : writeBack->rootsOf(node))
     demand(value);
 }
@@ -101,8 +101,8 @@ std::string Exporter::nameOf(const WriteBack::Source &source) {
   return "";
 }
 
-/// Names what nodes of the original read, now that all has a name. More nodes
-/// may join on the way.
+/// Names the inputs of original nodes, after everything has a name. May add
+/// nodes.
 void Exporter::nameInputs() {
   for (size_t i = 0; i < openInputs.size() && error.empty(); ++i) {
     OpenInput open = openInputs[i];
@@ -113,7 +113,7 @@ void Exporter::nameInputs() {
     if (open.index >= 0) {
       graph->mutable_node(open.node)->set_input(open.index, name);
     } else if (name != open.tensor && copies.insert(open.tensor).second) {
-      // A subgraph reads it by its old name.
+      // A subgraph refers to the old name.
       OnnxNode copy = node(nullptr, "Identity", {name}, 0);
       copy.proto->add_output(open.tensor);
       emittedOutputs[open.tensor] = Type();
@@ -128,7 +128,7 @@ void Exporter::nameInputs() {
 static void collectReads(const onnx::GraphProto &graph,
                          std::vector<std::string> &reads);
 
-/// What a node reads, names inside of its subgraphs among them.
+/// The names that a node reads, including those inside its subgraphs.
 static std::vector<std::string> readsOf(const onnx::NodeProto &node) {
   std::vector<std::string> reads(node.input().begin(), node.input().end());
   for (const onnx::AttributeProto &attribute : node.attribute())
@@ -145,8 +145,7 @@ static void collectReads(const onnx::GraphProto &graph,
     reads.push_back(output.name());
 }
 
-/// Puts nodes behind those that they read, otherwise in the order in which
-/// they are.
+/// Sorts nodes after the nodes that they read, and otherwise keeps their order.
 void Exporter::sortNodes() {
   llvm::StringMap<int> makers;
   for (int i = 0; i < graph->node_size(); ++i)
@@ -185,7 +184,7 @@ void Exporter::sortNodes() {
   graph->mutable_node()->Swap(&sorted);
 }
 
-/// Takes out what nobody reads.
+/// Removes nodes and tensors that nothing reads.
 void Exporter::pruneNodes() {
   llvm::StringSet<> read;
   Operation *end = main.getBody().front().getTerminator();
@@ -214,7 +213,7 @@ void Exporter::pruneNodes() {
 }
 
 //===----------------------------------------------------------------------===//
-// What is not nodes
+// Headers and names
 //===----------------------------------------------------------------------===//
 
 void Exporter::reserveNamesOf(const onnx::GraphProto &from) {
@@ -230,7 +229,7 @@ void Exporter::reserveNamesOf(const onnx::GraphProto &from) {
   }
 }
 
-/// To what emitters write.
+/// Raises versions to those that emitters write.
 void Exporter::raiseVersions() {
   model.set_ir_version(std::max(model.ir_version(), exportIrVersion));
   for (onnx::OperatorSetIdProto &entry : *model.mutable_opset_import())
@@ -238,7 +237,7 @@ void Exporter::raiseVersions() {
       entry.set_version(std::max(entry.version(), exportOpset));
 }
 
-/// All of the model but its graph; the trail takes an older one's place.
+/// Copies all of the model but its graph; the trail replaces an older one.
 void Exporter::copyHeader(const onnx::ModelProto &from) {
   model.set_ir_version(from.ir_version());
   *model.mutable_opset_import() = from.opset_import();
@@ -267,7 +266,7 @@ void Exporter::copyHeader(const onnx::ModelProto &from) {
   reserveNamesOf(from.graph());
 }
 
-/// Writes dims that `type` fixes over open ones; whether there were any.
+/// Fixes open dims as `type` says; returns whether there were any.
 static bool closeDims(onnx::ValueInfoProto &info, Type type) {
   auto tensor = dyn_cast_or_null<RankedTensorType>(type);
   std::optional<Dims> dims = tensor ? getDims(tensor) : std::nullopt;
@@ -302,11 +301,11 @@ void closeDims(onnx::GraphProto &graph, func::FuncOp main) {
   for (auto [output, type] :
        llvm::zip(*graph.mutable_output(), main.getResultTypes()))
     closeDims(output, type);
-  // What is said of inner tensors may have the open ones.
+  // Infos of inner tensors may have the open dims.
   graph.clear_value_info();
 }
 
-/// The graph's name, ports and what is known of its tensors.
+/// Copies the graph's name, its inputs and outputs, and infos of its tensors.
 void Exporter::copyGraphHeader(const onnx::GraphProto &from) {
   if (from.has_name())
     graph->set_name(from.name());

@@ -48,7 +48,7 @@ static std::optional<SmallVector<int64_t>> constantPads(const WindowOf &w) {
   return pads;
 }
 
-/// "SAME_UPPER" or "SAME_LOWER" when the pads are what these compute.
+/// "SAME_UPPER" or "SAME_LOWER" if these compute the same pads.
 static StringRef matchAutoPad(ArrayRef<IntExpr> sizes, const WindowOf &w) {
   size_t rank = w.kernel.size();
   for (StringRef mode : {"SAME_UPPER", "SAME_LOWER"}) {
@@ -69,8 +69,8 @@ static StringRef matchAutoPad(ArrayRef<IntExpr> sizes, const WindowOf &w) {
   return "";
 }
 
-/// Sets pads, as numbers or by name; otherwise pads the input by a node of its
-/// own, with `value` around.
+/// Sets pads, as numbers or by name; otherwise pads the input by a separate
+/// node, with `value` around.
 static std::string padded(Exporter &e, Operation *op, const WindowOf &w,
                           std::optional<double> value, StringRef &autoPad) {
   Value x = op->getOperand(0);

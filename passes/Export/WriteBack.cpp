@@ -46,7 +46,7 @@ void WriteBack::readNotes(func::FuncOp main) {
   for (Operation &op : main.getBody().front().without_terminator()) {
     auto term = op.getAttrOfType<IntegerAttr>(termAttribute);
     auto reads = op.getAttrOfType<DenseI64ArrayAttr>(readsAttribute);
-    // What was folded has none; the terms of rules are not the original's.
+    // Folded constants have no tag; terms of rules are not the original's.
     if (!term || !reads || uint64_t(term.getInt()) >= original.numTerms())
       continue;
     TermId first = term.getInt();
@@ -71,7 +71,7 @@ Value WriteBack::valueOf(TermId term) const {
 // Covers
 //===----------------------------------------------------------------------===//
 
-/// Follows one node's outputs back to its inputs through the result.
+/// Traces one node's outputs back to its inputs through the result.
 class WriteBack::Tracing {
 public:
   Tracing(const WriteBack &back, int node, Cover &cover)
@@ -103,7 +103,7 @@ public:
           if (!isNew && it->second != op->getOperand(i))
             return false;
         } else if (original.isConstant(operand)) {
-          // Made by the importer of constant inputs; what is read is equal.
+          // The importer made it from constant inputs; the operand is equal.
           continue;
         } else if (read != operand || original.isArgument(operand)) {
           return false;
@@ -122,7 +122,7 @@ private:
   llvm::DenseSet<TermId> inputs, seen;
 };
 
-/// Whether the result still holds what `node` was made into.
+/// Whether the result still has the operators of `node`.
 bool WriteBack::cover(int node) {
   const onnx::NodeProto &proto = graph().node(node);
   Cover made;
@@ -146,7 +146,7 @@ bool WriteBack::cover(int node) {
   return true;
 }
 
-/// The names that a subgraph reads from around it.
+/// The outer names that a subgraph reads.
 static void collectOuter(const onnx::GraphProto &graph, llvm::StringSet<> inner,
                          std::vector<std::string> &outer) {
   for (const onnx::ValueInfoProto &input : graph.input())
@@ -178,7 +178,7 @@ void WriteBack::noteOutputs(int node, bool areInputsKnown) {
     if (isComputed && valueOf(*term))
       source = {Source::Kind::Value, valueOf(*term), -1};
     else if (!isComputed && areInputsKnown)
-      // Numbers that follow from shapes and constants; none of the operators.
+      // A constant, or numbers that follow from shapes.
       source = {Source::Kind::Node, Value(), node};
     else if (term && valueOf(*term))
       source = {Source::Kind::Value, valueOf(*term), -1};
@@ -198,7 +198,7 @@ void WriteBack::findSources(func::FuncOp main) {
       sources[name.getValue()] = {Source::Kind::Value, argument, -1};
   covers.resize(graph().node_size());
   reads.resize(graph().node_size());
-  // Nodes may stand in any order; the importer has accepted this one.
+  // Nodes may be in any order; the importer has accepted this one.
   std::vector<int> order;
   (void)checkGraph(graph(), [](StringRef) { return false; }, order);
   for (int n : order) {
@@ -224,7 +224,7 @@ WriteBack::WriteBack(const OriginalModel &original, func::FuncOp main,
     : original(original), keeps(keeps) {
   readNotes(main);
   findSources(main);
-  // Of several nodes that make a value, the one that gives an output its name.
+  // If several nodes make a value, prefer the one that names an output.
   llvm::StringMap<Value> outputs;
   for (auto [i, value] :
        llvm::enumerate(main.getBody().front().getTerminator()->getOperands()))
@@ -251,7 +251,7 @@ int WriteBack::initializerOf(Value constant) const {
 WriteBack::Source WriteBack::sourceOf(int node, StringRef tensor) const {
   std::optional<TermId> term = original.termOf(tensor);
   Source source = sources.lookup(tensor);
-  // Constants are as they were, wherever they stand.
+  // Constants are unchanged everywhere.
   if (!term || (original.isConstant(*term) && source.exists()))
     return source;
   if (Value value = covers[node].bound.lookup(*term))

@@ -1,11 +1,11 @@
 //===- WriteBack.h - Which nodes stay as they were --------------*- C++ -*-===//
 //
-// A node of the original whose operators the rewritten graph still holds, on
-// operands that equal its inputs, is written as it was, whatever it was made
-// of: name, attributes and comments included. Only the rest is emitted anew.
+// A node of the original is written as it was (name, attributes and comments
+// included) if the rewritten graph still has its operators, on operands that
+// equal its inputs. Only the rest is emitted anew.
 //
-// That operands are equal, the trail says. Nothing here has to be trusted: the
-// file that is written is imported again and compared with the graph.
+// The trail says that operands are equal. Nothing here has to be trusted: the
+// written file is imported again and compared with the graph.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,15 +29,15 @@ public:
     bool exists() const { return kind != Kind::Missing; }
   };
 
-  /// Notes at each operator of `main`, which are those that `trail` chose,
-  /// what it is. Constants may be folded then, before a WriteBack is made.
+  /// Tags each operator of `main`, those that `trail` chose, with its term.
+  /// Constants may be folded afterwards, before a WriteBack is made.
   static bool tag(mlir::func::FuncOp main, const Trail &trail);
-  /// What stays of the original, besides its header and weights.
+  /// The parts of the original that stay, besides its header and weights.
   enum class Keeps { Nodes, Opset, Nothing };
-  /// Reads the notes.
+  /// Reads the tags.
   WriteBack(const OriginalModel &original, mlir::func::FuncOp main,
             Keeps keeps);
-  /// Takes the notes away.
+  /// Removes the tags.
   static void untag(mlir::func::FuncOp main);
   bool keepsOpset() const { return keeps != Keeps::Nothing; }
 
@@ -46,11 +46,11 @@ public:
 
   /// The node to write for an operator, or -1.
   int nodeOf(mlir::Operation *op) const;
-  /// The values that a node's outputs are, where the result has them.
+  /// The values of a node's outputs, as far as the result has them.
   llvm::ArrayRef<std::pair<std::string, mlir::Value>> rootsOf(int node) const {
     return covers[node].roots;
   }
-  /// A node's inputs, and what its subgraphs read from around them.
+  /// A node's inputs, and the outer values that its subgraphs read.
   llvm::ArrayRef<std::string> readsOf(int node) const { return reads[node]; }
   Source sourceOf(int node, llvm::StringRef tensor) const;
   /// The initializer that a constant is, or -1.
@@ -77,7 +77,7 @@ private:
   Keeps keeps;
   llvm::DenseMap<mlir::Operation *, Note> notes;
   llvm::DenseMap<TermId, mlir::Value> values; // of original terms
-  llvm::DenseMap<TermId, mlir::Value> equals; // what is read in their place
+  llvm::DenseMap<TermId, mlir::Value> equals; // values read instead of them
   llvm::StringMap<Source> sources;
   llvm::DenseMap<mlir::Value, int> initializers;
   std::vector<Cover> covers;

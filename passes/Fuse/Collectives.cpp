@@ -1,4 +1,4 @@
-//===- Collectives.cpp - What ranks exchange, in a program ----------------===//
+//===- Collectives.cpp - Collectives in programs --------------------------===//
 
 #include "passes/Fuse/Collectives.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -27,7 +27,7 @@ const runtime::rows::Row *findRow(Operation *op) {
 // Operands
 //===----------------------------------------------------------------------===//
 
-/// Whether the memory of `value` is made for its one use.
+/// Whether `value` has its own memory and a single use.
 static bool isOwned(Value value) {
   for (;;) {
     Operation *op = value.getDefiningOp();
@@ -40,7 +40,7 @@ static bool isOwned(Value value) {
   }
 }
 
-/// Copies what the operand is a cast of, so that the copy is a kernel's.
+/// Copies the operand below its cast, so that a kernel makes the copy.
 static void copyOperand(OpOperand &operand) {
   OpBuilder b(operand.getOwner());
   Location loc = operand.getOwner()->getLoc();
@@ -106,7 +106,7 @@ dist::AxisAttr findAxisOfRank(ModuleOp module, StringRef symbol) {
                                        : dist::AxisAttr();
 }
 
-/// The sum of what all ranks of the axes have.
+/// The sum of the parts of all ranks of the axes.
 static std::optional<int64_t> sumParts(ArrayRef<dist::AxisAttr> axes,
                                        IntExpr part) {
   if (axes.empty())

@@ -1,4 +1,4 @@
-//===- Collectives.h - What ranks exchange, in a program --------*- C++ -*-===//
+//===- Collectives.h - Collectives in programs ------------------*- C++ -*-===//
 
 #ifndef MLC_PASSES_FUSE_COLLECTIVES_H
 #define MLC_PASSES_FUSE_COLLECTIVES_H
@@ -9,32 +9,32 @@
 
 namespace mlc {
 
-/// Whether ranks exchange something in `op`: an operator of the dist dialect.
+/// Whether `op` is a collective: an operator of the dist dialect.
 bool isCollective(mlir::Operation *op);
 
-/// What the runtime knows of the collective `op`; null where it has none of
-/// that name, which lowering puts in others' terms, or `op` is no collective.
+/// The runtime's row for the collective `op`. Null if there is none of that
+/// name, because lowering expresses it by others, or if `op` is no collective.
 const runtime::rows::Row *findRow(mlir::Operation *op);
 
-/// Gives each operand that a collective overwrites memory that nobody else
-/// reads: a copy, unless one op computes it for the collective alone. For a
+/// Gives each operand that a collective overwrites memory without other
+/// readers: a copy, unless one op computes it for the collective alone. For a
 /// lowered function, before its shapes are read.
 void copySharedOperands(mlir::func::FuncOp function);
 
-/// How many bytes of what gathers make may be there before anybody reads it:
-/// what the module's kGatherWindowAttr says, or 64 MiB. Emits an error where
-/// that is no number of bytes.
+/// The bytes of gathers' results that may exist before they are read: the
+/// module's kGatherWindowAttr, or 64 MiB. Emits an error if that is not a
+/// number of bytes.
 mlir::FailureOr<int64_t> getGatherWindow(mlir::ModuleOp module);
 
-/// The axis of that name of the module's mesh; null where there is none.
+/// The axis of that name in the module's mesh; null if there is none.
 dist::AxisAttr findAxis(mlir::ModuleOp module, llvm::StringRef name);
 
-/// The axis that a symbol is this rank's coordinate on; null where it is none.
+/// The axis on which a symbol is this rank's coordinate; null if there is none.
 dist::AxisAttr findAxisOfRank(mlir::ModuleOp module, llvm::StringRef symbol);
 
-/// The dims of the tensor whose part on each rank has dims `part`, with this
-/// sharding. Emits an error at `module` where they are no numbers, or not those
-/// of a part.
+/// The dims of the whole tensor whose part on each rank has dims `part`, with
+/// this sharding. Emits an error at `module` if they are not numbers, or not
+/// those of a part.
 mlir::FailureOr<llvm::SmallVector<int64_t>>
 getWholeDims(mlir::ModuleOp module, dist::ShardingAttr sharding,
              llvm::ArrayRef<IntExpr> part, const llvm::Twine &what);

@@ -1,4 +1,4 @@
-//===- Concatenations.cpp - Parts written where the whole will lie --------===//
+//===- Concatenations.cpp - Pieces written in place -----------------------===//
 
 #include "dialects/Interfaces/OpInterfaces.h"
 #include "passes/Fuse/Collectives.h"
@@ -10,8 +10,8 @@ using llvm::SmallVector;
 
 namespace mlc {
 
-/// A piece is written in place by the kernel that makes it; where there is
-/// none, or the value has another place already, it is copied.
+/// A piece is written in place by the kernel that makes it. It is copied if
+/// there is none, or if the value has another place already.
 static bool canBePlaced(Value piece, const ShapeTable &shapes,
                         llvm::DenseSet<Value> &placed) {
   while (std::optional<View> view = getView(piece, shapes)) {
@@ -22,7 +22,7 @@ static bool canBePlaced(Value piece, const ShapeTable &shapes,
     piece = view->source;
   }
   Operation *op = piece.getDefiningOp();
-  // What ranks exchange has memory that nobody else touches.
+  // A collective's result has exclusive memory.
   return op && isWork(op) && !isCollective(op) && placed.insert(piece).second;
 }
 

@@ -7,6 +7,7 @@
 #include "dialects/Interfaces/OpInterfaces.h"
 #include "dialects/Interfaces/States.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "passes/Base/Remedy.h"
 #include "passes/Fuse/Collectives.h"
 #include "passes/Lower/SizeValues.h"
 #include "llvm/ADT/SetVector.h"
@@ -36,7 +37,7 @@ ExecBuilder::ExecBuilder(ModuleOp module, func::FuncOp function,
   });
 }
 
-/// Names of the model's nodes behind a location, in order.
+/// Names of the model's nodes in a location, in order.
 static void collectNames(Location loc, llvm::SetVector<StringRef> &names) {
   if (auto name = dyn_cast<NameLoc>(loc))
     names.insert(name.getName().getValue());
@@ -123,12 +124,12 @@ LogicalResult ExecBuilder::addSymbols() {
     if (!found)
       return function.emitError("the dim ")
              << name << " stands alone in no input's shape, so its value "
-             << "cannot be known; fix it with --dim " << name << "=N";
+             << "cannot be known" << Remedy{Remedy::Kind::FixDim, name.str()};
   }
   return success();
 }
 
-/// The type of elements that the model promises, where sign matters.
+/// The element type of the model's interface, where signs matter.
 static Type elementOf(func::FuncOp function, BlockArgument argument) {
   auto original =
       function.getArgAttrOfType<TypeAttr>(argument.getArgNumber(), "mlc.type");
@@ -152,8 +153,8 @@ LogicalResult ExecBuilder::addParameter(BlockArgument argument) {
   return success();
 }
 
-/// The buffer of the state `name`, of the type of `value`, made where there is
-/// none yet.
+/// The buffer of the state `name`, of the type of `value`, created on first
+/// use.
 FailureOr<Value> ExecBuilder::stateCalled(StringAttr name, Value value,
                                           ElementsAttr initial,
                                           Attribute sharding) {
@@ -181,7 +182,7 @@ FailureOr<Value> ExecBuilder::stateCalled(StringAttr name, Value value,
   Type element = type.getElementType();
   if (auto argument = dyn_cast<BlockArgument>(value))
     element = elementOf(function, argument);
-  // Before the steps: one of them may write there.
+  // Before the steps, because one of them may write there.
   OpBuilder::InsertionGuard guard(b);
   if (!isa<BlockArgument>(value))
     b.setInsertionPointToStart(b.getBlock());
@@ -236,8 +237,8 @@ LogicalResult ExecBuilder::addInputs() {
   return success();
 }
 
-/// The checks of the module whose symbols the function has: others are of other
-/// entries.
+/// Adds the module's checks whose symbols the function has; the others belong
+/// to other entries.
 LogicalResult ExecBuilder::addChecks() {
   llvm::DenseSet<StringRef> names;
   if (auto symbols = function->getAttrOfType<ArrayAttr>(kSymbolsAttr))
@@ -253,7 +254,7 @@ LogicalResult ExecBuilder::addChecks() {
         }))
       continue;
     ComparePredicate predicate = check.getPredicate();
-    // The runtime knows eq, le and lt.
+    // The runtime has only eq, le and lt.
     if (predicate == ComparePredicate::GE ||
         predicate == ComparePredicate::GT) {
       std::swap(lhs, rhs);
@@ -348,7 +349,7 @@ void ExecBuilder::addLibrary(const Group &group) {
       getNodes(group, b));
 }
 
-/// Result `i` is a number that a run depends on.
+/// Adds a check for result `i`, a number that a run depends on.
 void ExecBuilder::addNumberCheck(unsigned i, Value buffer) {
   std::string name = "number." + std::to_string(i);
   IntExpr number = IntExpr::symbol(b.getContext(), name);
@@ -379,7 +380,7 @@ LogicalResult ExecBuilder::addResult(unsigned i, Value value) {
     exec::AssignOp::create(b, function.getLoc(), *state, buffer);
     return success();
   }
-  // The element type that the model promises, where sign matters.
+  // The element type of the model's interface, where signs matter.
   if (auto type = function.getResultAttrOfType<TypeAttr>(i, "mlc.type"))
     buffer = exec::AliasOp::create(
         b, function.getLoc(), exec::BufferType::get(b.getContext()), buffer,

@@ -11,8 +11,8 @@
 namespace mlc {
 
 /// Writes the `exec.program` that runs the groups of a function, and the
-/// kernels, at the end of the module. Emits an error where a symbol has no
-/// input to take its value from.
+/// kernels, at the end of the module. Emits an error if no input tells a
+/// symbol's value.
 class ExecBuilder {
 public:
   ExecBuilder(mlir::ModuleOp module, mlir::func::FuncOp function,
@@ -35,14 +35,14 @@ private:
   mlir::LogicalResult addResult(unsigned index, mlir::Value value);
   void addNumberCheck(unsigned index, mlir::Value buffer);
 
-  /// The buffer that holds `value`, made where there is none yet.
+  /// The buffer that holds `value`, created on first use.
   mlir::Value bufferOf(mlir::Value value);
   mlir::Value makeBuffer(mlir::Value value);
   mlir::Value makeAlias(mlir::Value value, mlir::Value source,
                         IntExpr elements);
   IntExpr countWork(const Group &group) const;
 
-  // What ranks exchange: ExecCollectives.cpp.
+  // Collectives: ExecCollectives.cpp.
   struct Exchange {
     llvm::SmallVector<mlir::Value> inputs, outputs;
     llvm::SmallVector<IntExpr> args;
@@ -72,20 +72,20 @@ private:
   struct Place {
     mlir::Value whole;
     IntExpr offset;
-    /// In its operands' joint buffer, where there is no `whole`.
+    /// If `whole` is null: in the joint buffer of this op's operands.
     mlir::Operation *collective = nullptr;
   };
-  /// Where values are written that are pieces of a concatenation, or operands
-  /// of one collective.
+  /// The places of values that are pieces of a concatenation or operands of one
+  /// collective.
   llvm::DenseMap<mlir::Value, Place> places;
-  /// Elements of the joint buffers, and those that have been made.
+  /// Sizes of the joint buffers in elements, and the buffers made so far.
   llvm::DenseMap<mlir::Operation *, IntExpr> jointSizes;
   llvm::DenseMap<mlir::Operation *, mlir::Value> joints;
-  /// By ticket; null once it was waited for.
+  /// By ticket; null after the wait.
   llvm::SmallVector<exec::StartOp> started;
-  /// Reduce-scatters under way, by ticket, and the bytes that they read.
+  /// Reduce-scatters in flight, by ticket, with the bytes that they read.
   llvm::SmallVector<std::pair<unsigned, int64_t>> scatters;
-  /// The tickets of the memory that collectives under way write.
+  /// The tickets of the memory that collectives in flight write.
   llvm::DenseMap<mlir::Value, unsigned> pending;
 };
 

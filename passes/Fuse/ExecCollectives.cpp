@@ -14,8 +14,8 @@ namespace mlc {
 // Buffers
 //===----------------------------------------------------------------------===//
 
-/// Operands of one collective that works in place lie behind each other, each
-/// at a multiple of 64 bytes.
+/// Places operands of one in-place collective contiguously, each at a multiple
+/// of 64 bytes.
 void ExecBuilder::placeOperands(Operation *op) {
   const runtime::rows::Row *row = findRow(op);
   if (!row || !row->isInPlace() || op->getNumOperands() < 2)
@@ -51,10 +51,10 @@ Value ExecBuilder::jointBuffer(Operation *op) {
 //===----------------------------------------------------------------------===//
 
 static InFlightDiagnostic needsForm(Operation *op, const llvm::Twine &what) {
-  return op->emitOpError() << what << "; run --mlc-lower-collectives first";
+  return op->emitOpError() << what << "; run mlc-lower-collectives first";
 }
 
-/// All is one message where operands lie behind each other.
+/// Contiguous operands are a single message.
 void ExecBuilder::addInPlace(Operation *op, Exchange &exchange) {
   Value joint =
       op->getNumOperands() > 1 ? jointBuffer(op) : bufferOf(op->getOperand(0));
@@ -170,7 +170,7 @@ LogicalResult ExecBuilder::addStart(const Group &group, ArrayAttr nodes) {
   return success();
 }
 
-/// Before `buffers` are touched: waits for the collectives that write them.
+/// Waits for the collectives that write `buffers`, before these are touched.
 void ExecBuilder::waitFor(ArrayRef<Value> buffers) {
   SmallVector<unsigned> tickets;
   for (Value buffer : buffers)
@@ -182,9 +182,10 @@ void ExecBuilder::waitFor(ArrayRef<Value> buffers) {
     addWait(ticket);
 }
 
-/// Before `op`, one more reduce-scatter, begins: where the module bounds what
-/// is whole, waits for the first of those under way, whose whole tensors are
-/// nobody's then, until what they read is within that, or none is left.
+/// Limits the memory of reduce-scatters in flight before `op`, one more of
+/// them, starts. If the module has a bound, waits for the oldest until the rest
+/// read at most that many bytes; no rank holds the whole tensors of a finished
+/// one.
 void ExecBuilder::limitScatters(Operation *op) {
   llvm::erase_if(scatters, [&](auto one) { return !started[one.first]; });
   int64_t bytes = grouping.bytesOf(op->getOperands()), sum = bytes;
@@ -208,7 +209,7 @@ void ExecBuilder::addWait(unsigned ticket) {
   started[ticket] = {};
 }
 
-/// What no step reads is waited for at the end.
+/// Waits at the end for collectives that no step reads.
 void ExecBuilder::addLastWaits() {
   for (unsigned ticket = 0; ticket < started.size(); ++ticket)
     if (started[ticket])
@@ -219,7 +220,7 @@ void ExecBuilder::addLastWaits() {
 // Parts of tensors
 //===----------------------------------------------------------------------===//
 
-/// The axes that dims are split over; null where a rank has the whole.
+/// The axes that dims are split over; null if a rank has the whole.
 ArrayAttr ExecBuilder::splitOf(Attribute sharding) {
   auto known = dyn_cast_or_null<dist::ShardingAttr>(sharding);
   if (!known || !known.isSplit())

@@ -15,7 +15,7 @@ using llvm::SmallVector;
 
 namespace mlc {
 
-/// Groups that a search for circles looks at before it gives up.
+/// Groups that a search for cycles visits before it gives up.
 static constexpr unsigned maxSearch = 256;
 
 //===----------------------------------------------------------------------===//
@@ -52,7 +52,7 @@ SmallVector<Value> getTensorReads(Operation *op) {
   return reads.takeVector();
 }
 
-/// A contraction's factors are buffers, even where they are splats.
+/// A contraction's factors are buffers, even if they are splats.
 static bool isFactor(OpOperand &operand, Operation *anchor) {
   auto linalgOp = dyn_cast_or_null<linalg::LinalgOp>(anchor);
   return linalgOp && operand.getOwner() == anchor &&
@@ -68,7 +68,7 @@ bool isWork(Operation *op) {
 }
 
 //===----------------------------------------------------------------------===//
-// Questions
+// Queries
 //===----------------------------------------------------------------------===//
 
 std::optional<unsigned> Grouping::groupOf(Operation *op) const {
@@ -90,7 +90,7 @@ std::optional<unsigned> Grouping::producerOf(Value value) const {
   return op ? groupOf(op) : std::nullopt;
 }
 
-/// All ops that make the memory of `value`: the pieces', where it is a
+/// All ops that make the memory of `value`, including the pieces of a
 /// concatenation in place.
 static void collectMakers(const Grouping &grouping, Value value,
                           llvm::SetVector<Operation *> &makers) {
@@ -173,8 +173,8 @@ SmallVector<Value> Grouping::inputsOf(const Group &group) const {
 
 SmallVector<Value> Grouping::outputsOf(const Group &group) const {
   llvm::DenseSet<Operation *> members(group.ops.begin(), group.ops.end());
-  // A view that only the outside reads is an alias there, and what it is a
-  // view of is the output.
+  // A view that only the outside reads is an alias there, and the viewed tensor
+  // is the output.
   auto isRead = [&](Value value) -> bool {
     return llvm::any_of(value.getUsers(), [&](Operation *user) {
       while (user->getBlock() != value.getParentBlock())
@@ -199,12 +199,12 @@ SmallVector<Value> Grouping::outputsOf(const Group &group) const {
 }
 
 //===----------------------------------------------------------------------===//
-// No circles
+// No cycles
 //===----------------------------------------------------------------------===//
 
-/// Looks for one of `targets` among what `from` reads, however far up; `isLeft`
-/// says of a group that nothing it reads need be looked at. True as well after
-/// so many groups that it gives up.
+/// Searches for one of `targets` among the transitive producers of `from`; does
+/// not look beyond groups for which `isLeft` holds. Also true if it gives up
+/// after too many groups.
 bool Grouping::finds(unsigned from, ArrayRef<unsigned> targets,
                      llvm::function_ref<bool(unsigned)> isLeft) const {
   SmallVector<unsigned> open{from};
@@ -237,12 +237,11 @@ SmallVector<unsigned> Grouping::readersAround(unsigned target) const {
   return around;
 }
 
-/// Whether one of `ops` reads something, not straight from `group`, that was
-/// computed with the help of `group`. A concatenation in place is memory that
-/// the groups of its pieces must have written before. What ends before the
-/// group begins does not read from it, but may read from a group that goes on
-/// behind it and does: of those that begin before the group and end behind it,
-/// it is asked first which read from it.
+/// Whether one of `ops` depends on `group`, other than by reading from it
+/// directly. A concatenation in place is memory that the groups of its pieces
+/// must have written before. A group that ends before `group` begins does not
+/// read from it, but may read from a longer group that does. So the groups that
+/// span the beginning of `group` and read from it are found first.
 bool Grouping::dependsOn(ArrayRef<Operation *> ops, unsigned group) const {
   unsigned first = position.at(groups[group].ops.front());
   auto endsBefore = [&](unsigned other) {
@@ -278,11 +277,11 @@ bool Grouping::dependsOn(ArrayRef<Operation *> ops, unsigned group) const {
 }
 
 //===----------------------------------------------------------------------===//
-// Beginnings
+// Starting groups
 //===----------------------------------------------------------------------===//
 
-/// The contraction whose kernel reads through `op`, where that is a pad of
-/// which this holds; null otherwise.
+/// The contraction whose kernel reads through the pad `op`; null if there is
+/// none.
 Operation *Grouping::readerOfPadded(Operation *op) const {
   auto pad = dyn_cast<tensor::PadOp>(op);
   if (!pad || !pad->hasOneUse())
@@ -290,7 +289,7 @@ Operation *Grouping::readerOfPadded(Operation *op) const {
   OpOperand &use = *pad->use_begin();
   if (!isContraction(use.getOwner()) || !isFactor(use, use.getOwner()))
     return nullptr;
-  // The pad's own source has memory: nothing else is made in front of it.
+  // The pad's source must have memory: nothing is fused before it.
   auto contraction = cast<linalg::LinalgOp>(use.getOwner());
   return target.backend->canReadPadded(contraction, pad) ? use.getOwner()
                                                          : nullptr;
@@ -320,7 +319,7 @@ bool Grouping::isLibraryCall(const Group &group) const {
   return op && !target.backend->canCompileOpaque(op.getLibraryKernel());
 }
 
-/// Whether a reader cannot make the result of `op`, a fill, for itself.
+/// Whether a reader of the fill `op` cannot make its result itself.
 bool Grouping::needsMemory(Operation *op) const {
   return llvm::any_of(op->getUses(), [&](OpOperand &use) {
     Operation *user = use.getOwner();
@@ -334,7 +333,7 @@ bool Grouping::needsMemory(Operation *op) const {
 void Grouping::assign(Operation *op) {
   if (isa<OpaqueOpInterface, linalg::FillOp>(op) || isContraction(op))
     return start(op);
-  // A concatenation is one kernel: its pieces follow each other.
+  // A concatenation is one kernel; its inserts follow each other.
   if (auto insert = dyn_cast<tensor::InsertSliceOp>(op)) {
     Operation *dest = insert.getDest().getDefiningOp();
     std::optional<unsigned> group = dest ? groupOf(dest) : std::nullopt;
@@ -345,7 +344,7 @@ void Grouping::assign(Operation *op) {
     return;
   }
   SmallVector<unsigned> producers = producersOf(op);
-  // An epilogue costs nothing, so it comes first.
+  // An epilogue is free, so it is preferred.
   std::stable_partition(producers.begin(), producers.end(), [&](unsigned i) {
     return groups[i].anchor != nullptr;
   });
@@ -372,7 +371,7 @@ Grouping::Grouping(func::FuncOp function, ShapeTable &shapes,
     if (!isWork(&op) || isView || placedInserts.contains(&op) ||
         readerOfPadded(&op))
       continue;
-    // A fill that every reader makes for itself needs no kernel.
+    // A fill that every reader makes itself needs no kernel.
     if (!isMadeInKernel(&op) || needsMemory(&op))
       assign(&op);
   }

@@ -1,5 +1,4 @@
-//===- Joining.cpp - What joins a group
-//------------------------------------===//
+//===- Joining.cpp - Ops that join a group --------------------------------===//
 
 #include "mlir/Transforms/RegionUtils.h"
 #include "passes/Fuse/Grouping.h"
@@ -26,7 +25,7 @@ static bool isElementwise(linalg::GenericOp op) {
   });
 }
 
-/// Sums of loops times constants, without division.
+/// Whether it is a sum of loops times constants, without division.
 static bool isLinear(AffineExpr expr) {
   bool linear = true;
   expr.walk([&](AffineExpr e) {
@@ -52,7 +51,7 @@ void Grouping::join(Operation *op, unsigned index,
   groupIndex[op] = index;
 }
 
-/// Element-wise ops and pads on the contraction's own index space.
+/// Element-wise ops and pads on the contraction's index space.
 bool Grouping::canJoinEpilogue(Operation *op, unsigned index) const {
   const Group &group = groups[index];
   if (group.ops.size() >= limits.contractionOps)
@@ -69,7 +68,7 @@ bool Grouping::canJoinEpilogue(Operation *op, unsigned index) const {
   auto generic = dyn_cast<linalg::GenericOp>(op);
   if (!generic || !isElementwise(generic))
     return false;
-  // What comes behind another order would have it too.
+  // Ops after a permutation would be permuted, too.
   if (llvm::any_of(group.ops, [](Operation *member) {
         auto moved = dyn_cast<linalg::GenericOp>(member);
         return moved && getMovement(moved);
@@ -125,7 +124,8 @@ bool Grouping::tryJoin(Operation *op, unsigned index) {
   return true;
 }
 
-/// What `op` reads element for element: each once, if it has so many.
+/// The tensors that `op` reads element for element, if it reads each of its
+/// elements once.
 static SmallVector<Value> readByElements(Operation *op) {
   if (auto insert = dyn_cast<tensor::InsertSliceOp>(op))
     return {insert.getSource()};
@@ -137,8 +137,8 @@ static SmallVector<Value> readByElements(Operation *op) {
   return values;
 }
 
-/// Takes other loop groups that `op` alone reads, element for element, into
-/// its group.
+/// Merges other loop groups that only `op` reads, element for element, into its
+/// group.
 void Grouping::tryMerge(Operation *op, unsigned into) {
   if (groups[into].anchor)
     return;

@@ -17,7 +17,7 @@ namespace mlc {
 
 namespace {
 
-/// Values from outside that the ops of a group use, with those of regions.
+/// Outer values that the ops of a group use, also in their regions.
 SmallVector<Value> getUsedValues(ArrayRef<Operation *> ops) {
   llvm::SetVector<Value> used;
   for (Operation *op : ops) {
@@ -27,8 +27,8 @@ SmallVector<Value> getUsedValues(ArrayRef<Operation *> ops) {
   return used.takeVector();
 }
 
-/// Copies ops into a kernel; index values become sizes of the kernel, scalars
-/// and the like are made again.
+/// Clones ops into a kernel. Index values become sizes of the kernel; scalars
+/// and the like are cloned.
 class KernelBuilder {
 public:
   KernelBuilder(func::FuncOp function, const ShapeTable &shapes,
@@ -68,8 +68,8 @@ private:
 
 } // namespace
 
-/// Symbols of everything that the kernel's ops say of sizes: those that the
-/// ops which it makes for itself use, too.
+/// The symbols in all sizes that the kernel's ops use, including those of the
+/// ops that it makes itself.
 static void collectKernelSymbols(ArrayRef<Operation *> ops,
                                  const ShapeTable &shapes,
                                  llvm::SmallDenseSet<Operation *> &visited,
@@ -143,7 +143,7 @@ func::FuncOp Outliner::build(const Group &group, OutlinedKernel &kernel) {
   return function;
 }
 
-/// The kernel of the module that equals `function`, which may be itself.
+/// An equal kernel of the module, or `function` itself.
 func::FuncOp Outliner::share(func::FuncOp function) {
   std::string text;
   llvm::raw_string_ostream os(text);
@@ -154,7 +154,7 @@ func::FuncOp Outliner::share(func::FuncOp function) {
     return it->second;
   }
   std::string name = ("k" + llvm::Twine(known.size() - 1)).str();
-  while (module.lookupSymbol(name)) // an entry's
+  while (module.lookupSymbol(name)) // an entry's name
     name += '_';
   function.setName(name);
   module.push_back(function);

@@ -17,14 +17,13 @@ using llvm::SmallVector;
 
 namespace mlc {
 
-/// Whether the maps still give every loop's extent.
+/// Whether the maps still determine every loop's extent.
 static bool showAllLoops(ArrayRef<AffineMap> maps, MLIRContext *context) {
   return inversePermutation(concatAffineMaps(maps, context)) != AffineMap();
 }
 
-/// A broadcast is never worth its memory; what else moves elements is read
-/// through by contractions, which copy what they need anyway, and where it has
-/// one reader.
+/// A broadcast is never worth its memory. Other data movement is read through
+/// by contractions, which copy their operands anyway, and if it has one reader.
 static bool shouldReadThrough(linalg::GenericOp consumer,
                               linalg::GenericOp producer, AffineMap movement) {
   bool isBroadcast = movement.getNumDims() > 0 && !movement.isPermutation();
@@ -54,8 +53,8 @@ static void readThroughMovement(linalg::GenericOp op, const Backend &backend) {
   }
 }
 
-/// The one operation of a body that widens what it reads, exactly; null where
-/// `op` does anything else.
+/// The single op of a body that widens its operand exactly; null if `op` does
+/// anything else.
 static Operation *getWidening(linalg::GenericOp op) {
   if (op.getNumDpsInputs() != 1 || op.getNumDpsInits() != 1 ||
       op.getNumReductionLoops() != 0 ||
@@ -70,7 +69,7 @@ static Operation *getWidening(linalg::GenericOp op) {
   return &cast;
 }
 
-/// Moves what widens a factor of a contraction into the contraction's body.
+/// Moves the widening of a contraction's factors into its body.
 static void widenFactors(linalg::GenericOp op, const Backend &backend) {
   if (!isContraction(op) || !backend.canWidenFactors())
     return;
@@ -97,8 +96,8 @@ static void widenFactors(linalg::GenericOp op, const Backend &backend) {
   }
 }
 
-/// Numbers that a body uses belong into it, so that it can be moved alone;
-/// sharing of equal ops takes them out.
+/// Moves constants into the bodies that use them, so that these can be moved;
+/// CSE hoists them.
 static void sinkConstants(linalg::LinalgOp op) {
   Block *body = op.getBlock();
   llvm::SetVector<Value> captured;

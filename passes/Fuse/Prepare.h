@@ -7,9 +7,9 @@
 
 namespace mlc {
 
-/// Equal ops become one; contractions read through broadcasts and permutations
-/// of their operands where the back end lets them, so that those are never
-/// materialized; what is not used goes away.
+/// Merges equal ops, makes contractions read through broadcasts and
+/// permutations of their operands if the back end allows it, so that those are
+/// never materialized, and removes dead ops.
 void prepareForFusion(mlir::func::FuncOp function, const Backend &backend);
 
 } // namespace mlc

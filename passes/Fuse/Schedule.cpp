@@ -1,10 +1,10 @@
 //===- Schedule.cpp - The order of a program's steps ----------------------===//
 //
-// What ranks exchange begins as early as it can, so that kernels run meanwhile,
-// but for gathers: what they make is as large as what all ranks have, and where
-// weights are split (ZeRO-3) all could begin at once. So they begin in the
-// order in which they are read, and only as far ahead of their readers as a
-// window of bytes allows. ExecBuilder bounds what waits to be scattered.
+// Collectives begin as early as possible, so that kernels overlap with them.
+// Gathers are the exception: their results have the size of the whole, and with
+// split weights (ZeRO-3) all could begin at once. So they begin in the order in
+// which they are read, only as far ahead of their readers as a window of bytes
+// allows. ExecBuilder limits the memory of reduce-scatters.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,16 +22,16 @@ namespace mlc {
 
 namespace {
 
-/// What the order of groups depends on.
+/// Dependences and properties of a group.
 struct Node {
   SmallVector<unsigned> producers, consumers;
   unsigned position = 0;
   bool isCollective = false;
-  /// Of what a gather makes that somebody reads; 0: it is none.
+  /// Bytes of a gather's result, if it is read; 0: not such a gather.
   int64_t bytes = 0;
 };
 
-/// Holds gathers back.
+/// Delays gathers.
 class Gathers {
 public:
   Gathers(ArrayRef<Node> nodes, ArrayRef<unsigned> order, int64_t window)
@@ -50,7 +50,8 @@ public:
   }
 
 private:
-  /// Where in the order each gather is first read, by what is none itself.
+  /// Finds where in the order each gather is first read by an op that is no
+  /// gather.
   void findReaders() {
     std::vector<unsigned> at(nodes.size());
     for (auto [place, i] : llvm::enumerate(order))
@@ -64,13 +65,13 @@ private:
                              nodes[reader].bytes ? readAt[reader] : at[reader]);
       waiting.push_back(i);
     }
-    // Of those that feed each other, the first goes first.
+    // If gathers feed each other, the first goes first.
     std::reverse(waiting.begin(), waiting.end());
     llvm::stable_sort(
         waiting, [&](unsigned a, unsigned b) { return readAt[a] < readAt[b]; });
   }
 
-  /// Those that are read at `at`, and as many as fit of those behind.
+  /// Begins the gathers that are read at `at`, and as many later ones as fit.
   void begin(unsigned at) {
     bool isFull = false;
     llvm::erase_if(waiting, [&](unsigned i) {
@@ -107,14 +108,14 @@ private:
   std::vector<unsigned> readAt;
   std::vector<bool> isTaken;
   SmallVector<unsigned> waiting, unread, placed;
-  /// Bytes of those that have begun and nobody has read.
+  /// Bytes of gathers that have begun and are not read yet.
   int64_t ahead = 0;
 };
 
 } // namespace
 
-/// Of the groups that can run, what ranks exchange, then the one that ends
-/// first in the program.
+/// Of the groups that are ready, takes collectives first, then the one that
+/// ends first in the program.
 static SmallVector<unsigned> orderEarly(ArrayRef<Node> nodes,
                                         ArrayRef<unsigned> all) {
   using Entry = std::tuple<bool, unsigned, unsigned>;

@@ -127,7 +127,7 @@ std::optional<Shape> ShapeTable::shapeOf(Operation *op) {
         return known ? known : Shape(of(cast.getSource()));
       })
       .Case([&](UnrealizedConversionCastOp cast) -> Result {
-        // Either side of an opaque operator names its dims.
+        // Either side of an opaque operator may name its dims.
         for (Type type :
              {cast.getResult(0).getType(), cast.getOperand(0).getType()})
           if (Result known = declared(mlir::cast<RankedTensorType>(type)))

@@ -14,7 +14,7 @@ namespace mlc {
 /// them, and every tensor's dims follow.
 class ShapeTable {
 public:
-  /// Emits an error where a shape is no expression of the symbols.
+  /// Emits an error if a shape is not an expression of the symbols.
   static mlir::FailureOr<ShapeTable> build(mlir::func::FuncOp function);
 
   llvm::ArrayRef<IntExpr> of(mlir::Value tensor) const {
@@ -24,7 +24,7 @@ public:
   void set(mlir::Value tensor, llvm::ArrayRef<IntExpr> dims) {
     shapes[tensor] = Shape(dims);
   }
-  /// The index value as an expression; null where it is none.
+  /// The index value as an expression; null if it is none.
   IntExpr asExpr(mlir::Value index) const { return indices.lookup(index); }
   IntExpr asExpr(mlir::OpFoldResult index) const;
 
@@ -35,7 +35,7 @@ private:
   mlir::LogicalResult readOp(mlir::Operation *op);
   IntExpr indexOf(mlir::Operation *op) const;
   IntExpr affineOf(mlir::AffineMap map, mlir::ValueRange operands) const;
-  /// Empty optional: not known.
+  /// Nothing if it is not known.
   std::optional<Shape> shapeOf(mlir::Operation *op);
   std::optional<Shape> mixed(llvm::ArrayRef<mlir::OpFoldResult> sizes) const;
 

@@ -46,8 +46,8 @@ private:
   llvm::SetVector<Operation *> unused;
 };
 
-/// The elements of a float32 constant; empty where they are not at hand. A
-/// splat is spread out.
+/// The elements of a float32 constant, splats expanded; empty if they are not
+/// available.
 std::vector<float> elementsOf(ElementsAttr value) {
   int64_t count = value.getNumElements();
   if (!value.getElementType().isF32())
@@ -68,7 +68,7 @@ std::vector<float> elementsOf(ElementsAttr value) {
 
 } // namespace
 
-/// A constant with the other form of `constant`; null where it has none.
+/// A constant with the transformed form of `constant`; null if it has none.
 Value ConstantTransformer::transformed(exec::ConstantOp constant,
                                        const ConstantTransform &found) {
   auto type = RankedTensorType::get(found.dims,
@@ -99,8 +99,8 @@ Value ConstantTransformer::transformed(exec::ConstantOp constant,
   return known;
 }
 
-/// Makes the argument of the kernel the form, of which the body reads the
-/// original.
+/// Changes the argument of the kernel to the form; the body reads the original
+/// from it.
 static void takeForm(func::FuncOp function, const ConstantTransform &found) {
   BlockArgument argument = function.getArgument(found.argument);
   auto original = cast<RankedTensorType>(argument.getType());

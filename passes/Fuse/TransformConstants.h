@@ -7,12 +7,11 @@
 
 namespace mlc {
 
-/// `mlc-transform-constants`: where the back end has a faster algorithm for a
-/// kernel (Backend::findTransform; Winograd's for 3×3 convolutions on CPUs), an
-/// argument of the kernel becomes what that algorithm wants
-/// (exec.inverse_transform), and so do the constants that it is launched with.
-/// A kernel is left alone unless every launch passes it a constant that has
-/// such a form.
+/// `mlc-transform-constants`: if the back end has a faster algorithm for a
+/// kernel (Backend::findTransform; Winograd for 3×3 convolutions on CPUs), an
+/// argument of the kernel takes that algorithm's form (exec.inverse_transform),
+/// and so do the constants in its launches. A kernel is left alone unless every
+/// launch passes it a constant that has such a form.
 std::unique_ptr<mlir::Pass>
 createTransformConstantsPass(const CodeTarget &target);
 void transformConstants(mlir::ModuleOp module, const CodeTarget &target);

@@ -1,4 +1,4 @@
-//===- Views.cpp - Tensors that are other tensors' memory -----------------===//
+//===- Views.cpp - Tensors in other tensors' memory -----------------------===//
 
 #include "passes/Fuse/Views.h"
 
@@ -19,9 +19,9 @@ static bool isAligned(IntExpr elements, Type element) {
          std::nullopt;
 }
 
-/// Where a box at `offsets` with these `sizes` begins in a tensor with dims
-/// `whole`, in elements, if its elements lie together there: below one dim it
-/// is whole, above it there is one row.
+/// The element offset of a box at `offsets` with these `sizes` in a tensor with
+/// dims `whole`, if the box is contiguous: there is a dim below which it is
+/// whole, and above which it is one row.
 static std::optional<IntExpr> getOffset(ArrayRef<IntExpr> whole,
                                         ArrayRef<IntExpr> offsets,
                                         ArrayRef<IntExpr> sizes,

@@ -1,4 +1,4 @@
-//===- Views.h - Tensors that are other tensors' memory ---------*- C++ -*-===//
+//===- Views.h - Tensors in other tensors' memory ---------------*- C++ -*-===//
 
 #ifndef MLC_PASSES_FUSE_VIEWS_H
 #define MLC_PASSES_FUSE_VIEWS_H
@@ -8,19 +8,19 @@
 
 namespace mlc {
 
-/// A tensor as a run of bytes in another one.
+/// A tensor as a contiguous range of bytes in another one.
 struct View {
   mlir::Value source;
   /// Where it begins, in elements; a multiple of 64 bytes.
   IntExpr offset;
 };
 
-/// What `value` is a view of, one step up: reshapes, casts, and slices whose
-/// elements lie together. Nothing where it has memory of its own.
+/// The view that `value` is, one step up: a reshape, a cast, or a contiguous
+/// slice. Nothing if it has its own memory.
 std::optional<View> getView(mlir::Value value, const ShapeTable &shapes);
 
-/// A concatenation whose pieces lie one after another in its memory: the last
-/// insert_slice of the chain that makes it.
+/// A concatenation whose pieces are contiguous in its memory, named by the last
+/// insert_slice of its chain.
 struct InPlaceConcat {
   struct Piece {
     mlir::Value value;
@@ -30,11 +30,11 @@ struct InPlaceConcat {
 };
 
 /// The pieces of the insert_slice chain that ends in `last`, which starts from
-/// an empty tensor; nothing where a piece is scattered or not aligned.
+/// an empty tensor; nothing if a piece is scattered or not aligned.
 std::optional<InPlaceConcat> getInPlaceConcat(mlir::tensor::InsertSliceOp last,
                                               const ShapeTable &shapes);
 
-/// Bytes that an element takes in memory: bool is one byte.
+/// Bytes of an element in memory: bool takes one byte.
 int64_t elementBytes(mlir::Type element);
 
 } // namespace mlc

@@ -89,8 +89,8 @@ static LogicalResult importSoftsign(Node &n) {
       n.pointwise<DivOp>({x, n.withScalar<AddOp>(n.op<AbsOp>(x), 1.0)}));
 }
 
-/// x tanh(log(1 + e)) with e = exp(x), which is x g / (g + 2) with
-/// g = e (e + 2): nothing cancels. From 20 on the fraction is 1.
+/// x tanh(log(1 + e)) with e = exp(x), written as x g / (g + 2) with g = e (e +
+/// 2), which avoids cancellation. From 20 on the fraction is 1.
 static LogicalResult importMish(Node &n) {
   Value x = n.value(0);
   Value e = n.op<ExpOp>(n.withScalar<MinOp>(x, 20.0));
@@ -137,7 +137,7 @@ static LogicalResult importShrink(Node &n) {
   double high = lambd, low = -lambd;
   double least = -std::numeric_limits<double>::infinity(), most = -least;
   if (auto type = dyn_cast<IntegerType>(n.type(0))) {
-    // Integers are above a number when they are above its integer part.
+    // An integer is above a number if it is above its integer part.
     high = std::floor(high);
     low = std::ceil(low);
     unsigned bits = type.getWidth() - !type.isUnsigned();

@@ -10,8 +10,8 @@ using llvm::ArrayRef;
 
 namespace mlc {
 
-/// numpy's matmul: a vector on the left is a row, on the right a column, and
-/// batch dims are broadcast.
+/// numpy's matmul: a vector on the left is a row, one on the right a column,
+/// and batch dims are broadcast.
 static Value matmul(Node &n, Value a, Value b) {
   if (!a || !b)
     return {};
@@ -36,7 +36,7 @@ static Value matmul(Node &n, Value a, Value b) {
     llvm::append_range(dims, matrix.take_back(2));
     return dims;
   };
-  // Where the inner dims are equal by a run-time check, the right one gives in.
+  // If inner dims are equal only by a run-time check, use the left one.
   Dims left = expanded(aDims), right = expanded(bDims);
   right[right.size() - 2] = left.back();
   a = n.broadcast(n.reshape(a, aDims), left);

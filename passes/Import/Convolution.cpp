@@ -13,8 +13,8 @@ using llvm::Twine;
 
 namespace mlc {
 
-/// The largest kernel, stride, dilation and pad; far beyond any model, and far
-/// below what could overflow.
+/// The limit of kernels, strides, dilations and pads; far beyond any model, and
+/// far from overflow.
 constexpr int64_t maxWindow = int64_t(1) << 24;
 
 std::optional<WindowAttributes>
@@ -97,7 +97,8 @@ static std::optional<SmallVector<int64_t>> kernelOf(Node &n) {
   }
   for (IntExpr dim : n.dims(1).drop_front(2)) {
     if (!dim.isConstant()) {
-      (void)n.unsupported("the kernel's size must be known, got " + dim.str());
+      (void)n.unsupported("the kernel's size must be known, got " + dim.str(),
+                          {Remedy{Remedy::Kind::FixDim}});
       return std::nullopt;
     }
     kernel.push_back(dim.getConstant());
@@ -149,7 +150,8 @@ static LogicalResult importConv(Node &n) {
   return kernel ? n.result(convolution(n, *kernel)) : failure();
 }
 
-/// What ONNX Runtime's optimizer has put behind a convolution.
+/// Applies the activation that ONNX Runtime's optimizer has fused into a
+/// convolution.
 static Value activated(Node &n, Value x) {
   std::string kind = n.stringAttr("activation", "");
   SmallVector<double> p = n.floatsAttr("activation_params");
@@ -197,8 +199,8 @@ static LogicalResult importFusedConv(Node &n) {
   return n.result(activated(n, result));
 }
 
-/// Pads of ConvTranspose when the output's size or auto_pad is given: they cut
-/// what would be too much; what is missing is output padding.
+/// Pads of ConvTranspose if the output's size or auto_pad is given: pads remove
+/// what is too large, and output padding adds what is missing.
 static void padForOutput(Node &n, WindowAttributes &window,
                          SmallVector<int64_t> &outputPadding,
                          ArrayRef<int64_t> outputShape) {
@@ -233,7 +235,7 @@ static LogicalResult importConvTranspose(Node &n) {
   SmallVector<int64_t> zeros(window->rank(), 0);
   SmallVector<int64_t> outputPadding = n.intsAttr("output_padding", zeros);
   SmallVector<int64_t> outputShape = n.intsAttr("output_shape");
-  // Some exporters list batch and channels too.
+  // Some exporters list batch and channels, too.
   if (outputShape.size() == window->rank() + 2)
     outputShape.erase(outputShape.begin(), outputShape.begin() + 2);
   if (outputPadding.size() != window->rank() ||

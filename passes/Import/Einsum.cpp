@@ -1,7 +1,7 @@
 //===- Einsum.cpp - ONNX's Einsum as sums and matrix products -------------===//
 //
-// Operands are combined from the left. What neither the result nor an operand
-// to come names is summed as soon as it can be.
+// Operands are combined from the left. A label that neither the result nor a
+// later operand has is summed as early as possible.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,7 +19,7 @@ namespace mlc {
 
 namespace {
 
-/// A letter, or from `firstUnnamed` on a dim that `...` stands for.
+/// A letter, or from `firstUnnamed` on a dim of `...`.
 using Label = int;
 using Labels = SmallVector<Label>;
 constexpr Label firstUnnamed = 256;
@@ -125,7 +125,7 @@ LogicalResult Einsum::parse() {
   return success();
 }
 
-/// What each label runs over. Dims of one element are left out where others of
+/// Finds the extent of each label. Dims of one element are ignored if others of
 /// the label have more, as in NumPy.
 LogicalResult Einsum::findDims() {
   for (Term &term : terms)
@@ -146,7 +146,7 @@ LogicalResult Einsum::findDims() {
         continue;
       n.requireEqual(dim, extent,
                      "dims of one index, or of '...', must be equal; one that "
-                     "is to be 1 and broadcast is fixed with --dim");
+                     "is to be 1 and broadcast must be fixed");
       labels.push_back(label);
     }
     term.labels = labels;
@@ -234,7 +234,7 @@ Term Einsum::product(Term a, Term b, llvm::function_ref<bool(Label)> isKept) {
   Value right = n.reshape(b.value, matrix(count(summed), count(columns)));
   Term both;
   both.labels = joined({batch, rows, columns});
-  // Without a sum the factors are a column and a row.
+  // Without a sum, the product of a column and a row.
   both.value = summed.empty() ? n.pointwise<MulOp>({left, right})
                               : importedMatmul(n, left, right);
   if (both.value)

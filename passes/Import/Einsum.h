@@ -7,7 +7,7 @@
 
 namespace mlc {
 
-/// numpy's matmul, which reports what does not fit.
+/// numpy's matmul; reports operands that do not fit.
 mlir::Value importedMatmul(Node &n, mlir::Value a, mlir::Value b);
 
 mlir::LogicalResult importEinsum(Node &n);

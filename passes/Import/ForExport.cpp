@@ -1,4 +1,4 @@
-//===- ForExport.cpp - Models that become files again ---------------------===//
+//===- ForExport.cpp - Import for the exporter and checker ----------------===//
 
 #include "passes/Import/ForExport.h"
 #include "dialects/Graph/ModelOps.h"
@@ -11,8 +11,8 @@ using llvm::StringRef;
 
 namespace mlc {
 
-/// How the messages end of checks that ONNX makes as well: where they fail, a
-/// model has no result. All others are assumptions.
+/// How the messages of checks end that ONNX makes, too: if they fail, a model
+/// has no result. All other checks are assumptions.
 static constexpr StringRef refusedByOnnx[] = {
     "a dim must be a multiple of the block size",
     "a squeezed dim must be 1",
@@ -29,7 +29,7 @@ static constexpr StringRef refusedByOnnx[] = {
     "the operand must have an edge to repeat",
     "the parts must make up the whole dim",
 };
-/// The same, where a number follows.
+/// The same, followed by a number.
 static constexpr StringRef refusedByOnnxIn[] = {
     "tensors that are concatenated differ in dim ",
     "the padded input is too small for the window in spatial dim ",
@@ -87,7 +87,7 @@ Error embedData(onnx::GraphProto &graph, ModelFile &file) {
   return Error::success();
 }
 
-/// What computes, as text.
+/// The computation, as text.
 static llvm::Expected<std::string> computationOf(ModelFile &file) {
   onnx::ModelProto model;
   model.set_ir_version(file.proto().ir_version());

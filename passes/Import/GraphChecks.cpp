@@ -1,4 +1,4 @@
-//===- GraphChecks.cpp - Is the graph a graph? ----------------------------===//
+//===- GraphChecks.cpp - Checks of graphs' structure ----------------------===//
 
 #include "passes/Import/GraphChecks.h"
 #include "runtime/Text.h"
@@ -18,7 +18,7 @@ std::string describeNode(const onnx::NodeProto &node, int index) {
     name = node.output(i);
   if (name.empty())
     name = node.op_type() + " #" + std::to_string(index);
-  // It ends up in JSON and in artifacts.
+  // The name is written to JSON and artifacts.
   return runtime::isUtf8(name) ? name : runtime::printable(name);
 }
 
@@ -55,8 +55,8 @@ public:
   }
 
 private:
-  /// What identifies a value, an operator or a dim is UTF-8, as protobuf says
-  /// of every string: it is what people give on a command line.
+  /// Names of values, operators and dims must be UTF-8, as protobuf requires of
+  /// every string, because users give them on a command line.
   std::optional<GraphError> checkNames() {
     auto wrong = [](const std::string &name) { return !runtime::isUtf8(name); };
     auto error = [](StringRef node, StringRef name) {
@@ -124,7 +124,8 @@ private:
     return std::nullopt;
   }
 
-  /// The nodes that make what node `i` reads, in it or in its subgraphs.
+  /// Finds the producers of the tensors that node `i` reads, also in its
+  /// subgraphs.
   std::optional<GraphError> readsOf(int i, std::vector<int> &makers) {
     const onnx::NodeProto &node = graph.node(i);
     for (const std::string &input : node.input()) {
@@ -145,11 +146,11 @@ private:
     return std::nullopt;
   }
 
-  /// What a subgraph of node `i` reads from around it. Whether that exists is
-  /// checked when the subgraph is. The parser bounds the nesting.
+  /// Finds the outer tensors that a subgraph of node `i` reads. Whether they
+  /// exist is checked with the subgraph. The parser bounds the nesting.
   void readsOfSubgraph(const onnx::GraphProto &inner, int i,
                        std::vector<int> &makers) {
-    // Some exporters use a name again that is made outside, before or after.
+    // Some exporters reuse a name that is defined outside, before or after.
     std::vector<StringRef> made = namesMadeIn(inner);
     for (StringRef name : made)
       ++numHiding[name];
@@ -187,7 +188,7 @@ private:
     return names;
   }
 
-  /// Of the nodes that can run next always the first, so that a sorted graph
+  /// Always takes the first node that can run next, so that a sorted graph
   /// keeps its order.
   std::optional<GraphError> sortNodes(std::vector<int> &order) {
     int count = graph.node_size();
@@ -220,8 +221,8 @@ private:
                       "results"};
   }
 
-  /// Whoever waits waits for a node that waits, so that going back from any
-  /// ends in a cycle.
+  /// A waiting node waits for another waiting node, so following producers from
+  /// any of them ends in a cycle.
   static int onCycle(const std::vector<std::vector<int>> &makers,
                      const std::vector<size_t> &waitsFor) {
     auto waits = [&](int node) { return waitsFor[node] != 0; };
@@ -240,7 +241,7 @@ private:
   llvm::function_ref<bool(StringRef)> isOuter;
   llvm::StringSet<> known;
   llvm::StringMap<int> producer;
-  /// How many of the subgraphs that are looked into make a name of their own.
+  /// How many of the enclosing subgraphs under check define each name.
   llvm::StringMap<int> numHiding;
 };
 
@@ -254,8 +255,8 @@ std::optional<GraphError> beyond(StringRef node, int64_t count, StringRef what,
                                     .str()};
 }
 
-/// Adds the nodes of `graph` to `nodes`. Depth is bounded by the parser's limit
-/// on nesting.
+/// Adds the nodes of `graph` to `nodes`. The parser's limit on nesting bounds
+/// the depth.
 std::optional<GraphError> checkNodes(const onnx::GraphProto &graph,
                                      int64_t &nodes) {
   nodes += graph.node_size();
@@ -279,7 +280,7 @@ std::optional<GraphError> checkNodes(const onnx::GraphProto &graph,
 } // namespace
 
 std::optional<GraphError> checkBounds(const onnx::GraphProto &graph) {
-  // Initializers of old files stand among the inputs too.
+  // Old files list initializers among the inputs, too.
   llvm::StringSet<> initialized;
   for (const onnx::TensorProto &tensor : graph.initializer())
     initialized.insert(tensor.name());

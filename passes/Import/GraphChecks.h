@@ -1,4 +1,4 @@
-//===- GraphChecks.h - Is the graph a graph? --------------------*- C++ -*-===//
+//===- GraphChecks.h - Checks of graphs' structure --------------*- C++ -*-===//
 
 #ifndef MLC_PASSES_IMPORT_GRAPHCHECKS_H
 #define MLC_PASSES_IMPORT_GRAPHCHECKS_H
@@ -12,18 +12,18 @@
 
 namespace mlc {
 
-/// What a message calls a node: its name, else its first output, else operator
-/// and position.
+/// The name of a node in messages: its name, else its first output, else its
+/// operator and position.
 std::string describeNode(const onnx::NodeProto &node, int index);
 
 /// A contradiction in the graph's structure.
 struct GraphError {
   std::string node; // empty when it is about the graph
-  std::string text; // what, and the remedy
+  std::string text; // the problem and the remedy
 };
 
-/// What is compiled grows faster than the graph in time and memory: more than
-/// this of a kind is refused before it costs anything.
+/// Compile time and memory grow faster than the graph, so models beyond these
+/// bounds are refused early.
 struct GraphBounds {
   static constexpr int64_t nodes = 50'000;   ///< with those of subgraphs
   static constexpr int64_t ports = 4'096;    ///< inputs; and outputs
@@ -31,13 +31,13 @@ struct GraphBounds {
   static constexpr int64_t symbols = 1'024;  ///< open dims of the model
 };
 
-/// What of the graph, its subgraphs included, is beyond GraphBounds.
+/// Reports what exceeds GraphBounds in the graph, including its subgraphs.
 std::optional<GraphError> checkBounds(const onnx::GraphProto &graph);
 
-/// Checks names: every value is made once, none depends on itself, and no input
-/// or output is missing. `order` becomes the nodes in an order in which they
-/// can run: ONNX demands that a file holds them so, but not every exporter
-/// does. `isOuter` tells the values that a subgraph sees from around it.
+/// Checks names: every value is made once, no value depends on itself, and no
+/// input or output is missing. `order` receives the nodes in an order in which
+/// they can run: ONNX demands that order in the file, but not every exporter
+/// complies. `isOuter` tells the outer values that a subgraph sees.
 std::optional<GraphError>
 checkGraph(const onnx::GraphProto &graph,
            llvm::function_ref<bool(llvm::StringRef)> isOuter,

@@ -24,7 +24,7 @@ namespace {
 
 using TermNumber = unsigned;
 
-/// Numbers what values are: equal numbers, equal values.
+/// Numbers values so that equal numbers mean equal values.
 class Terms {
 public:
   void addArgument(BlockArgument argument) {
@@ -32,7 +32,7 @@ public:
     numbers[argument] = intern(std::move(key), dimsOf(argument));
   }
 
-  /// Whether all results were there already.
+  /// Whether all results existed already.
   bool addOperator(Operation *op) {
     size_t before = terms.size();
     if (auto constant = dyn_cast<ConstantOp>(op))
@@ -68,9 +68,9 @@ private:
   };
   struct Term {
     Dims dims;
-    TermNumber base;   // what a reshape reads; itself otherwise
-    TermNumber narrow; // what a broadcast reads; itself otherwise
-    TermNumber source; // what a transpose reads; itself otherwise
+    TermNumber base;   // operand of a reshape; otherwise itself
+    TermNumber narrow; // operand of a broadcast; otherwise itself
+    TermNumber source; // operand of a transpose; otherwise itself
     SmallVector<int64_t> order;
   };
 
@@ -135,7 +135,7 @@ private:
     return made;
   }
 
-  /// The elements in a row; dims are a reshape of them.
+  /// The flat elements; dims are a reshape of them.
   TermNumber constantTerm(ConstantOp op) {
     auto value = cast<ElementsAttr>(op.getValue());
     auto type = cast<RankedTensorType>(value.getType());
@@ -150,7 +150,7 @@ private:
       bytes = getRawBytes(value);
     unsigned size = getRawElementSize(type.getElementType());
     if (!bytes || size == 0)
-      // Of a kind that holds none: it is equal to itself.
+      // Without bytes a constant equals only itself.
       return intern({Constant, 1, bits(Attribute(value))}, dimsOf(op));
     if (!isSplat && bytes->size() > size &&
         StringRef(bytes->data(), bytes->size() - size) ==
@@ -184,7 +184,7 @@ private:
     return DictionaryAttr::get(attributes.getContext(), entries);
   }
 
-  /// A result of an operator of no other kind.
+  /// A result of any other operator.
   TermNumber other(OperationName name, DictionaryAttr attributes,
                    unsigned result, ArrayRef<TermNumber> operands, Dims dims) {
     Key key{Other, bits(Attribute(name.getIdentifier())),
@@ -215,8 +215,8 @@ private:
                         [](IntExpr dim) { return dim.isConstant(1); });
   }
 
-  /// [n, o, ...] of [n, o, c] times [n, c, pixels]; the rule
-  /// conv_1x1_is_matmul says so.
+  /// [n, o, ...] as the product of [n, o, c] and [n, c, pixels], by the rule
+  /// conv_1x1_is_matmul.
   TermNumber pixelProduct(ConvOp op) {
     Dims x = dimsOf(op.getX()), y = dimsOf(op), w = dimsOf(op.getW());
     MLIRContext *context = op.getContext();
@@ -316,7 +316,7 @@ private:
     return std::nullopt;
   }
 
-  /// The pairs that a module takes to be equal.
+  /// The pairs that a module assumes to be equal.
   static SmallVector<std::pair<IntExpr, IntExpr>> checksOf(ModuleOp module) {
     SmallVector<std::pair<IntExpr, IntExpr>> checks;
     for (auto check : module.getOps<CheckOp>())
@@ -325,8 +325,8 @@ private:
     return checks;
   }
 
-  /// Whether what `x` and `y` say follows from a check of `known`: it is the
-  /// same, or both say that something is not negative, and one is no less.
+  /// Whether x = y follows from a check in `known`: it is the same, or both
+  /// require a non-negative number and that of `known` is not larger.
   static bool isImplied(IntExpr x, IntExpr y,
                         ArrayRef<std::pair<IntExpr, IntExpr>> known) {
     auto isAtLeast0 = [](IntExpr a, IntExpr b) {
@@ -340,7 +340,7 @@ private:
     });
   }
 
-  /// Where the one refuses an input, the other must, and the other way round.
+  /// Compares the inputs that both refuse at run time.
   Answer compareChecks() {
     auto wanted = checksOf(a), has = checksOf(b);
     auto text = [](const std::pair<Attribute, Attribute> &check) {

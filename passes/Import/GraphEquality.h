@@ -1,9 +1,9 @@
 //===- GraphEquality.h - Are two graphs the same? ---------------*- C++ -*-===//
 //
-// Compares modules as importOnnx makes them, of one context: a file that is to
-// say what a graph says. Operators may stand in any order and any number of
-// times; a few identities of moving data are seen through, because ONNX writes
-// one graph in several ways:
+// Compares modules that importOnnx made, in one context, to check that a file
+// holds a given graph. Operators may come in any order and any number of times.
+// A few identities of data movement are ignored, because ONNX writes one graph
+// in several ways:
 //
 //   - reshapes of reshapes, of constants, and to the same dims
 //   - broadcasts of broadcasts and to the same dims
@@ -23,9 +23,9 @@
 
 namespace mlc {
 
-/// Where `found` is not `expected`: its inputs, its outputs (names, element
-/// types, dims), what they are computed by, or what it assumes at run time;
-/// nothing if it is the same.
+/// The first difference of `found` from `expected`: in inputs, outputs (names,
+/// element types, dims), their computation, or run-time assumptions; nothing if
+/// they are the same.
 std::optional<std::string> graphDifference(mlir::ModuleOp expected,
                                            mlir::ModuleOp found);
 

@@ -60,7 +60,7 @@ void reportError(ImportReport &report, StringRef what, llvm::Error error) {
                           runtime::isResourceError(code.value())
                       ? Exit::Resources
                       : Exit::BadFile;
-  // One line, whatever the names in it are.
+  // One line, even if names have line breaks.
   report.message = runtime::printable((what + ": " + text).str());
 }
 
@@ -81,7 +81,7 @@ void ImportSession::end(StringRef node, llvm::Error error) {
 }
 
 void ImportSession::refuse(UnsupportedNode node, bool isContradiction) {
-  // Names in a damaged file may be any bytes, and reports become lines on a
+  // Names in a damaged file may have any bytes, and reports become lines on a
   // terminal and JSON.
   for (std::string *text : {&node.name, &node.op, &node.domain, &node.reason})
     *text = runtime::printable(*text);
@@ -203,7 +203,8 @@ static std::string typeOf(const Tensor &tensor) {
 }
 
 void GraphImporter::refuse(const onnx::NodeProto &proto, int index,
-                           StringRef reason, bool isContradiction) {
+                           StringRef reason, bool isContradiction,
+                           ArrayRef<Remedy> remedies) {
   UnsupportedNode node;
   node.name = path + describeNode(proto, index);
   node.op = proto.op_type();
@@ -216,6 +217,7 @@ void GraphImporter::refuse(const onnx::NodeProto &proto, int index,
                                             : "?");
   }
   node.reason = reason.str();
+  node.remedies.assign(remedies.begin(), remedies.end());
   session.refuse(std::move(node), isContradiction);
 }
 
@@ -236,7 +238,7 @@ bool GraphImporter::bindInputs(Node &node, const onnx::NodeProto &proto,
     node.inputs.push_back(tensor);
     unknown |= tensor && !tensor->elementType;
   }
-  // Variadic operators have all their inputs.
+  // All inputs of variadic operators are required.
   unsigned required =
       maxInputs == anyNumber ? std::max(minInputs, count) : minInputs;
   for (unsigned i = 0; i < required; ++i)
@@ -276,7 +278,7 @@ void GraphImporter::defineOutputsAsDeclared(const onnx::NodeProto &proto) {
                                           std::to_string(tensor.dims.size())
                                     : dim.dim_param()));
     tensor.elementType = element;
-    // Stands for the value in the report's graph, which is thrown away.
+    // A placeholder for the value; the graph is discarded after the report.
     tensor.value = UnrealizedConversionCastOp::create(
                        builder, location(output),
                        getTensorType(tensor.dims, element), ValueRange())
@@ -284,7 +286,7 @@ void GraphImporter::defineOutputsAsDeclared(const onnx::NodeProto &proto) {
   }
 }
 
-/// Of operators whose inputs must be known for the shape of the output to be.
+/// Operators whose output shape depends on the inputs' elements.
 static bool dependsOnData(StringRef op) {
   return op == "NonZero" || op == "Compress" || op == "Unique" ||
          op == "NonMaxSuppression";
@@ -296,7 +298,7 @@ static StringRef refusalOf(StringRef op) {
   return "this operator is not supported";
 }
 
-/// The names that `graph` and the graphs inside of it read.
+/// The names that `graph` and its nested graphs read.
 static void collectReads(const onnx::GraphProto &graph,
                          llvm::StringSet<> &names) {
   for (const onnx::ValueInfoProto &output : graph.output())
@@ -304,7 +306,7 @@ static void collectReads(const onnx::GraphProto &graph,
   for (const onnx::NodeProto &node : graph.node()) {
     for (const std::string &input : node.input())
       names.insert(input);
-    // Depth is bounded by the parser's limit on nesting.
+    // The parser's limit on nesting bounds the depth.
     for (const onnx::AttributeProto &attribute : node.attribute())
       if (attribute.has_g())
         collectReads(attribute.g(), names);
@@ -339,7 +341,7 @@ bool GraphImporter::importNode(const onnx::NodeProto &proto, int index) {
   }
   if (domain.empty() && proto.op_type() == "If")
     return importIf(proto, index);
-  // A parameter is there before the nodes are.
+  // Parameters are defined before the nodes.
   if (findHeldTensor(proto) && names.contains(proto.output(0)))
     return true;
   const OperatorEntry *entry = findOperator(domain, proto.op_type());
@@ -370,7 +372,8 @@ bool GraphImporter::importNode(const onnx::NodeProto &proto, int index) {
     refuse(proto, index, refusalOf(proto.op_type()), false);
     refuseInside(proto, path + name + "/");
   } else if (node.failed()) {
-    refuse(proto, index, node.getReason(), node.isInvalid());
+    refuse(proto, index, node.getReason(), node.isInvalid(),
+           node.getRemedies());
   } else if (!unknown) {
     StringRef reason(session.diagnostic);
     reason.consume_front("'");
@@ -396,7 +399,7 @@ bool GraphImporter::importNodes(ArrayRef<int> order) {
 
 void GraphImporter::refuseInside(const onnx::NodeProto &proto,
                                  const std::string &prefix) {
-  // Depth is bounded by the parser's limit on nesting.
+  // The parser's limit on nesting bounds the depth.
   for (const onnx::AttributeProto &attribute : proto.attribute()) {
     if (!attribute.has_g())
       continue;

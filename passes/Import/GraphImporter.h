@@ -14,18 +14,18 @@
 
 namespace mlc {
 
-/// What all graphs of one import share.
+/// State that all graphs of one import share.
 struct ImportSession {
   ImportSession(mlir::MLIRContext *context, ModelFile &file,
                 ImportReport &report, llvm::StringRef fileName);
 
-  /// Ends the import with a contradiction in the file.
+  /// Ends the import because the file contradicts itself.
   void damaged(llvm::StringRef node, const llvm::Twine &text);
   /// Ends it because of a stated bound.
   void beyond(llvm::StringRef node, const llvm::Twine &text);
-  /// Ends it with `error`, whose code tells a lack of memory from damage.
+  /// Ends the import with `error`, whose code tells out-of-memory from damage.
   void end(llvm::StringRef node, llvm::Error error);
-  /// Adds to the list of what cannot be compiled.
+  /// Adds a node to the list of those that cannot be compiled.
   void refuse(UnsupportedNode node, bool isContradiction);
 
   std::optional<int64_t> opsetOf(llvm::StringRef domain) const;
@@ -52,38 +52,38 @@ public:
                 GraphImporter *outer, std::string path)
       : session(session), graph(graph), outer(outer), path(std::move(path)) {}
 
-  /// False when the file is damaged; nodes that cannot be compiled are in the
-  /// report, and what follows them is still looked at.
+  /// False if the file is damaged. Nodes that cannot be compiled are reported,
+  /// and the nodes after them are still checked.
   bool importInitializers();
-  /// Defines what a Constant node holds, before nodes are imported. False when
-  /// there is no such node, or when the file is damaged.
+  /// Defines the constant of a Constant node, before nodes are imported. False
+  /// if there is no such node or the file is damaged.
   bool importConstant(llvm::StringRef name);
-  /// Makes the weight `name` of this graph an argument of `main`, which holds
-  /// its elements. Null when there is none.
+  /// Makes the weight `name` of this graph an argument of `main`, which keeps
+  /// its elements. Null if there is none.
   mlir::Value makeParameter(llvm::StringRef name, mlir::func::FuncOp main);
   bool importNodes(llvm::ArrayRef<int> order);
 
   Tensor *find(llvm::StringRef name);
   Tensor &define(llvm::StringRef name, Tensor tensor);
   mlir::Location location(llvm::StringRef name);
-  /// Makes a tensor a value at `loc`; null when it is not known.
+  /// Turns a tensor into a value at `loc`; null if its value is not known.
   mlir::Value materialize(Tensor &tensor, llvm::StringRef name);
 
 private:
-  /// Defines a weight. False when the file is damaged.
+  /// Defines a weight. False if the file is damaged.
   bool importWeight(const onnx::TensorProto &proto, llvm::StringRef name,
                     llvm::StringRef kind);
   bool importNode(const onnx::NodeProto &proto, int index);
   void refuse(const onnx::NodeProto &proto, int index, llvm::StringRef reason,
-              bool isContradiction);
-  /// Whether the inputs fit the operator's table entry; all required ones are
-  /// known then, or `unknown` is set.
+              bool isContradiction, llvm::ArrayRef<Remedy> remedies = {});
+  /// Whether the inputs fit the operator's table entry. If so, all required
+  /// ones are known, or `unknown` is set.
   bool bindInputs(Node &node, const onnx::NodeProto &proto, unsigned minInputs,
                   unsigned maxInputs, bool &unknown);
   /// Outputs of a node that was not imported: their declared types, if any.
   void defineOutputsAsDeclared(const onnx::NodeProto &proto);
-  /// An If whose condition is known becomes the branch; others are refused,
-  /// with the nodes inside that would be refused too.
+  /// Replaces an If whose condition is known by its branch; refuses others,
+  /// along with the nodes inside that would be refused too.
   bool importIf(const onnx::NodeProto &proto, int index);
   void refuseInside(const onnx::NodeProto &proto, const std::string &prefix);
 
@@ -94,21 +94,21 @@ private:
   std::deque<Tensor> tensors;
   bool isRead(llvm::StringRef name);
 
-  /// The names that anything reads, from its first use on.
+  /// The names that anything reads, filled on first use.
   std::optional<llvm::StringSet<>> reads;
-  /// The graph's value_info by name, from its first use on.
+  /// The graph's value_info by name, filled on first use.
   std::optional<llvm::StringMap<const onnx::ValueInfoProto *>> declared;
   llvm::StringMap<Tensor *> names;
 };
 
-/// What a result of `main` that is checked has (NumberChecks.h).
+/// The attributes of a checked result of `main` (NumberChecks.h).
 mlir::DictionaryAttr attributesOf(const IndexCheck &check,
                                   mlir::MLIRContext *context);
-/// The extents by the names of inputs that hold indices; null without one.
+/// The extents of inputs that hold indices, by name; null if there are none.
 mlir::DictionaryAttr listIndexInputs(const ImportState &state,
                                      mlir::func::FuncOp main);
 
-/// Puts `error`, about `what`, into the report unless another stands there.
+/// Reports `error`, about `what`, unless the report has an error already.
 void reportError(ImportReport &report, llvm::StringRef what, llvm::Error error);
 
 } // namespace mlc

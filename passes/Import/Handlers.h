@@ -9,11 +9,11 @@ namespace mlc {
 
 using Handler = mlir::LogicalResult (*)(Node &);
 
-/// How ONNX's operator is imported.
+/// How an ONNX operator is imported.
 struct OperatorEntry {
   llvm::StringRef domain; // "" is ai.onnx
   llvm::StringRef name;
-  unsigned minInputs; // that must be there and have a type
+  unsigned minInputs; // required: present and with a type
   unsigned maxInputs; // more are an error
   Handler handler;
 };
@@ -41,17 +41,17 @@ llvm::ArrayRef<OperatorEntry> resizeOperators();
 /// The entry for an operator, or null.
 const OperatorEntry *findOperator(llvm::StringRef domain, llvm::StringRef name);
 
-/// Runs the entry's handler on `node`. What is made of several operators is
-/// computed in float32 from end to end where it is of float16 or bfloat16, and
-/// rounded once.
+/// Runs the entry's handler on `node`. A node that becomes several operators on
+/// float16 or bfloat16 is computed in float32 throughout and rounded once.
 mlir::LogicalResult importWith(const OperatorEntry &entry, Node &node);
 
-/// Indices before 0 count from the end, or are out of range.
+/// Whether indices below 0 are out of range or count from the end.
 enum class IndexKind { FromStart, AlsoFromEnd };
 
-/// Says that `indices`, which are made of input `input` of the node, are used
-/// along a dim of `extent`: inputs of the model are drawn at random accordingly
-/// (ImportReport), and with ImportOptions::checked a run with others fails.
+/// Records that `indices`, made from input `input` of the node, are used along
+/// a dim of `extent`. Random inputs of the model are drawn accordingly
+/// (ImportReport), and with ImportOptions::checked a run with other indices
+/// fails.
 void useAsIndices(Node &node, mlir::Value indices, unsigned input,
                   IntExpr extent, IndexKind kind);
 

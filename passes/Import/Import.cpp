@@ -23,7 +23,7 @@ using llvm::Twine;
 
 namespace mlc {
 
-/// The newest opset of ONNX that this importer was written against.
+/// The newest ONNX opset that this importer supports.
 constexpr int64_t newestOpset = 28;
 
 namespace {
@@ -147,7 +147,7 @@ bool ModelImporter::importInput(const onnx::ValueInfoProto &input) {
 }
 
 bool ModelImporter::importInputs() {
-  // Inputs with an initializer have that as default, and keep it.
+  // An input with an initializer has that as its default, and keeps it.
   llvm::StringSet<> initialized;
   for (const onnx::TensorProto &tensor : model.graph().initializer())
     initialized.insert(tensor.name());
@@ -157,7 +157,7 @@ bool ModelImporter::importInputs() {
         return false;
     } else if (model.ir_version() >= 4 &&
                !llvm::is_contained(options.parameters, input.name())) {
-      // Before, all initializers had to be inputs too.
+      // Before IR version 4, all initializers had to be inputs, too.
       session.report.defaults.push_back(input.name());
     }
   }
@@ -192,7 +192,8 @@ bool ModelImporter::checkOptions() {
   return true;
 }
 
-/// Once the weights are there, and before anything reads them.
+/// Makes parameters after the weights are imported and before anything reads
+/// them.
 bool ModelImporter::makeParameters() {
   llvm::SetVector<StringRef> names(options.parameters.begin(),
                                    options.parameters.end());
@@ -281,7 +282,7 @@ void ModelImporter::setModuleAttributes() {
     if (!fixed)
       symbols.push_back(b.getStringAttr(symbol));
   }
-  // By name, the last of equal ones; texts become JSON, which is UTF-8.
+  // Sorted by name, the last of equal names; texts become JSON, which is UTF-8.
   std::map<std::string, Attribute> metadata, opsets;
   auto text = [&](StringRef bytes) {
     return b.getStringAttr(llvm::json::fixUTF8(bytes));
@@ -307,7 +308,7 @@ void ModelImporter::setModuleAttributes() {
   onnx.set("opsets", dictionary(opsets));
   onnx.set("producer_name", text(model.producer_name()));
   onnx.set("producer_version", text(model.producer_version()));
-  // What an exporter gives back; nothing that is compiled reads it.
+  // The header for an exporter; the compiler does not read it.
   NamedAttrList header;
   header.set("doc_string", text(model.doc_string()));
   header.set("domain", text(model.domain()));
@@ -319,8 +320,8 @@ void ModelImporter::setModuleAttributes() {
   (*module)->setAttr("mlc.onnx", onnx.getDictionary(context));
 }
 
-/// Adds every tensor that has a value to the results. What passes make of an
-/// operator then shows in what is returned.
+/// Adds every tensor with a value to the results, which then show how passes
+/// change an operator.
 void ModelImporter::returnTensors() {
   Block &body = main.getBody().front();
   llvm::DenseSet<Value> live(body.args_begin(), body.args_end());
@@ -332,7 +333,7 @@ void ModelImporter::returnTensors() {
     Tensor *tensor = name.empty() ? nullptr : graph.find(name);
     if (!tensor || !tensor->value)
       return;
-    // Operators that nothing read are gone already, and must not be touched.
+    // Operators that nothing reads were erased, and must not be touched.
     if (!live.contains(tensor->value))
       return;
     values.push_back(tensor->value);
@@ -358,8 +359,8 @@ void ModelImporter::returnTensors() {
   main.setAllResultAttrs(attributes);
 }
 
-/// Removes what nothing reads, constants of folded shape arithmetic mostly,
-/// and verifies the result: an error here is the importer's.
+/// Removes what nothing reads, mostly constants of folded shape arithmetic, and
+/// verifies the result: an error here is the importer's.
 bool ModelImporter::finish() {
   Block &body = main.getBody().front();
   SmallVector<Operation *> operators;
@@ -421,7 +422,7 @@ importAs(ModelFile &file, StringRef name, const ImportOptions &options,
     if (!module && report.ok())
       session.damaged("", "an output of the model could not be made");
   }
-  // One line, whatever the names in it are.
+  // One line, even if names have line breaks.
   report.message = runtime::printable(report.message);
   report.externalFiles = file.getExternalFiles();
   if (report.status == Exit::Unsupported && report.message.empty())
@@ -439,7 +440,7 @@ OwningOpRef<ModuleOp> importFile(ModelFile &file, StringRef name,
   if (!options.overridable || report.defaults.empty() ||
       report.status != Exit::Unsupported)
     return module;
-  // Something must know an input's default.
+  // The import must know an input's default.
   ImportOptions constant = options;
   constant.overridable = false;
   return importAs(file, name, constant, context, report, returnsTensors);

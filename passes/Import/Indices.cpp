@@ -13,7 +13,7 @@ using llvm::Twine;
 
 namespace mlc {
 
-/// The argument whose elements `value` holds, perhaps in another order.
+/// The argument with the elements of `value`, perhaps in another order.
 static BlockArgument argumentBehind(Value value) {
   while (Operation *op = value.getDefiningOp()) {
     if (!isa<CastOp, ReshapeOp, TransposeOp, SliceOp, BroadcastOp>(op))
@@ -58,7 +58,7 @@ void useAsIndices(Node &n, Value indices, unsigned input, IntExpr extent,
     if (Value value = extreme(n, reduction, indices))
       state.indexChecks.push_back({value, low, high, message.str()});
   };
-  // What is known when compiling stands in the range already.
+  // The message includes bounds known at compile time.
   add(Reduction::Min, low, {},
       start + "1" + end + (low.isConstant() ? "" : "; the least is {0}"));
   add(Reduction::Max, {}, high,

@@ -1,4 +1,4 @@
-//===- KnownValues.cpp - What is known of values at import ----------------===//
+//===- KnownValues.cpp - Values known at import ---------------------------===//
 
 #include "passes/Import/KnownValues.h"
 #include "dialects/Graph/RandomOps.h"
@@ -17,7 +17,7 @@ namespace mlc {
 constexpr int64_t maxSteps = int64_t(1) << 24;
 
 /// Calls `visit` for the operators that `value` is computed from, producers
-/// first; it is asked of each operator whether its operands are wanted.
+/// first; `isWanted` decides for each whether to follow its operands.
 static void forEachProducer(Value value,
                             llvm::function_ref<bool(Operation *)> isWanted,
                             llvm::function_ref<void(Operation *)> visit) {
@@ -51,9 +51,9 @@ static std::optional<int64_t> countOf(Type type) {
 // Literals
 //===----------------------------------------------------------------------===//
 
-/// An operator of literals alone may be evaluated.
+/// Whether an operator on literals may be evaluated.
 static bool isEvaluable(Operation *op) {
-  // Who runs the graph in a loop gives random numbers another step.
+  // Random numbers get a new step per run if the graph runs in a loop.
   if (!isa<DefinitionOpInterface, OpaqueOpInterface>(op) ||
       isa<RandomUniformOp>(op) || op->getNumRegions())
     return false;
@@ -103,7 +103,7 @@ void KnownValues::evaluate(Operation *op) {
   llvm::Expected<std::vector<EvalTensor>> results =
       evaluateOp(op, inputs, limits);
   if (!results) {
-    // Undefined or too large: it is met at run time.
+    // Undefined or too large: reported at run time.
     llvm::consumeError(results.takeError());
     return;
   }

@@ -1,11 +1,10 @@
-//===- KnownValues.h - What is known of values at import --------*- C++ -*-===//
+//===- KnownValues.h - Values known at import -------------------*- C++ -*-===//
 //
-// Shapes, axes and conditions of ONNX are tensors. Whoever needs the numbers
-// of one asks here: where everything that a value is computed from is
-// constant, its operators are evaluated by their definitions as a machine
-// computes; where dims are among it, its elements are symbolic numbers
-// (EvaluatorSymbolic.h). Nothing is evaluated before it is asked for, and
-// nothing twice.
+// ONNX passes shapes, axes and conditions as tensors. Handlers that need their
+// numbers ask here. If a value depends on constants alone, its operators are
+// evaluated by their definitions on machine numbers. If it depends on dims, its
+// elements are symbolic numbers (EvaluatorSymbolic.h). Evaluation is lazy, and
+// happens once.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,16 +20,16 @@ namespace mlc {
 
 /// Tensors with more elements than this are never tracked as numbers.
 constexpr int64_t maxNumbers = 4096;
-/// Literals with more are not computed.
+/// Literals with more elements are not computed.
 constexpr int64_t maxLiteral = int64_t(1) << 18;
 
 class KnownValues {
 public:
-  /// The value where it is constant; null where it is not, or where it would
-  /// cost too much to say.
+  /// The value if it is constant; null if it is not, or if it is too expensive
+  /// to write out.
   mlir::ElementsAttr literalOf(mlir::Value value);
 
-  /// The elements where the value is small and at least one of them is known.
+  /// The elements if the value is small and at least one of them is known.
   /// `assume`: SymbolicOptions::assumeNonNegative.
   const Elements *elementsOf(mlir::Value value,
                              llvm::function_ref<void(IntExpr)> assume);
@@ -41,12 +40,12 @@ private:
   void evaluateElements(mlir::Operation *op,
                         llvm::function_ref<void(IntExpr)> assume);
 
-  /// Operators of one import never go before all of it does.
+  /// Entries stay valid: operators live until the import ends.
   llvm::DenseMap<mlir::Value, bool> constants;
   llvm::DenseMap<mlir::Value, EvalTensor> tensors; // false: not computed
   llvm::DenseMap<mlir::Value, std::optional<Elements>> elements;
-  /// What is left for all of a model: operations and bytes on machine numbers,
-  /// steps on symbolic ones.
+  /// The remaining budget for a whole model: operations and bytes on machine
+  /// numbers, and steps on symbolic ones.
   int64_t budget = int64_t(1) << 28, symbolicSteps = int64_t(1) << 26;
 };
 

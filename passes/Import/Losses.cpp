@@ -13,13 +13,13 @@ using llvm::StringRef;
 namespace mlc {
 
 namespace {
-/// What is taken of the logarithms of probabilities x[n, c, d...], by labels
-/// t[n, d...] and perhaps a weight w[c] for each class.
+/// Picks logarithms of probabilities x[n, c, d...] by labels t[n, d...], with
+/// an optional weight w[c] per class.
 struct Picked {
   Value x, labels, weights;
   std::string label;   // t[n, d...] in index notation
   std::string loops;   // n, d...
-  std::string ignored; // whether a label is ignored; empty where none is
+  std::string ignored; // whether a label is ignored; empty if none is
 };
 } // namespace
 
@@ -31,7 +31,7 @@ static std::string loopsOf(int64_t rank) {
   return loops;
 }
 
-/// A tensor by `body`, of the labels' dims and the element type of x.
+/// A tensor defined by `body`, with the labels' dims and x's element type.
 static Value overLabels(Node &n, const Picked &p, ArrayRef<Value> operands,
                         StringRef names, const std::string &body) {
   if (llvm::is_contained(operands, Value()))
@@ -46,7 +46,7 @@ static Value overLabels(Node &n, const Picked &p, ArrayRef<Value> operands,
 }
 
 /// -x at the label, times the class's weight. Labels out of range, which ONNX
-/// leaves open, cost nothing and weigh nothing.
+/// leaves open, have loss and weight 0.
 static Value lossesOf(Node &n, const Picked &p) {
   std::string at = "index(" + p.label + ")";
   StringRef spatial = StringRef(p.loops).drop_front(1);
@@ -57,7 +57,7 @@ static Value lossesOf(Node &n, const Picked &p) {
                     "-(" + element + " * w<0>[" + at + "])");
 }
 
-/// The labels, 0 where one is ignored.
+/// The labels, with 0 for ignored ones.
 static Value takenLabels(Node &n, const Picked &p) {
   if (p.ignored.empty() || !n.getState().checked)
     return p.labels;
@@ -68,7 +68,7 @@ static Value takenLabels(Node &n, const Picked &p) {
       {n.compare(ComparePredicate::EQ, p.labels, ignored), zero, p.labels});
 }
 
-/// What the losses weigh in a mean; null where each weighs one.
+/// The weights of the losses in a mean; null if all are 1.
 static Value weightsOf(Node &n, const Picked &p) {
   if (p.weights)
     return overLabels(n, p, {p.labels, p.weights}, "t, w",
@@ -85,7 +85,7 @@ static Value total(Node &n, Reduction kind, Value value) {
   return n.reshape(n.reduce(kind, value, axes), ArrayRef<IntExpr>());
 }
 
-/// The loss of logarithms `x`, as an attribute says how to reduce it.
+/// The loss of logarithms `x`, reduced as the attribute says.
 static LogicalResult loss(Node &n, Value x) {
   Picked p;
   p.x = x;
@@ -97,7 +97,7 @@ static LogicalResult loss(Node &n, Value x) {
   if (n.hasAttr("ignore_index"))
     p.ignored = "i64(" + p.label +
                 ") == " + std::to_string(n.intAttr("ignore_index", 0));
-  // One name for each dim of x and of the labels.
+  // Use the same name for each dim in x and in the labels.
   Dims dims(n.dims(0));
   dims.erase(dims.begin() + 1);
   p.labels = n.reshape(p.labels, dims);

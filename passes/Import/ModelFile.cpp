@@ -26,7 +26,7 @@ static Error makeError(const llvm::Twine &text) {
   return llvm::createStringError(llvm::inconvertibleErrorCode(), text);
 }
 
-/// The runtime's failure to read a file, about `what`.
+/// An error about `what` from the runtime's failure to read a file.
 static Error makeError(const llvm::Twine &what, const runtime::Status &status) {
   if (status.code == MLC_RESOURCES)
     return llvm::createStringError(
@@ -70,7 +70,7 @@ public:
   }
 
   runtime::Blake3 hash;
-  std::string first; ///< what was read first
+  std::string first; ///< the first bytes read
   int error = 0;
 
 private:
@@ -79,7 +79,7 @@ private:
 
 } // namespace
 
-/// `error`, about a file of these first bytes that could not be parsed.
+/// `error` for a file with these first bytes that could not be parsed.
 static Error explain(Error error, StringRef first) {
   runtime::KnownFile known = runtime::knowFile(first);
   std::string text = std::string("is ") + known.name;
@@ -104,13 +104,13 @@ static Error explain(Error error, StringRef first) {
 /// Parses all of the stream.
 static Expected<std::shared_ptr<onnx::ModelProto>>
 parseStream(google::protobuf::io::ZeroCopyInputStream &bytes) {
-  // Protobuf's own words about a damaged file would go to the terminal.
+  // Protobuf would write its own messages about a damaged file.
   google::protobuf::LogSilencer silencer;
   auto model = std::make_shared<onnx::ModelProto>();
   google::protobuf::io::CodedInputStream stream(&bytes);
   stream.SetRecursionLimit(100);
   bool parsed = model->ParseFromCodedStream(&stream);
-  // Protobuf stops there.
+  // Protobuf's limit.
   if (stream.CurrentPosition() >= INT_MAX - 1)
     return limitError();
   if (!parsed || !stream.ConsumedEntireMessage())
@@ -175,7 +175,7 @@ Expected<ModelFile> ModelFile::parse(StringRef bytes, StringRef folder) {
   return file;
 }
 
-/// Inside the folder by its text alone: relative and without `..`.
+/// Whether the path stays inside the folder by its text: relative, no `..`.
 static bool staysInside(StringRef location) {
   if (location.empty() || path::is_absolute(location) ||
       location.contains('\0'))
@@ -187,7 +187,7 @@ static bool staysInside(StringRef location) {
   return true;
 }
 
-/// Data that does not fit into the machine's memory is not begun with.
+/// The machine's memory; larger data is not read at all.
 static uint64_t memoryOfMachine() {
   long pages = ::sysconf(_SC_PHYS_PAGES), size = ::sysconf(_SC_PAGESIZE);
   return pages > 0 && size > 0 ? uint64_t(pages) * uint64_t(size) : UINT64_MAX;
@@ -218,7 +218,7 @@ ModelFile::openExternal(StringRef location) {
     return makeError("refers to the file '" + location +
                      "', a link that leaves the model's folder; put its data "
                      "beside the model");
-  // Two ways to name a file are one file.
+  // Two paths to one file share its bytes.
   std::shared_ptr<runtime::FileBytes> &shared = externalFiles[realFile];
   if (!shared) {
     auto bytes = std::make_shared<runtime::FileBytes>();

@@ -14,13 +14,13 @@
 
 namespace mlc {
 
-/// A parsed model. Tensor data in it is referenced, not copied: `keepAlive`
-/// holds the bytes for as long as an attribute uses them. Errors that carry a
-/// system error code tell of a lack of memory or of a bound.
+/// A parsed model. Tensor data is referenced, not copied: `keepAlive` holds the
+/// bytes as long as an attribute uses them. Errors with a system error code
+/// mean a lack of memory or an exceeded bound.
 class ModelFile {
 public:
-  /// Reads and parses the file, which may be a pipe; the message says what is
-  /// wrong with it. Nothing is read beyond 2 GB, the format's own limit.
+  /// Reads and parses the file, which may be a pipe; the error says what is
+  /// wrong with it. Reads at most 2 GB, the format's own limit.
   static llvm::Expected<ModelFile> open(llvm::StringRef path);
   static llvm::Expected<ModelFile> parse(llvm::StringRef bytes,
                                          llvm::StringRef folder);
@@ -34,13 +34,13 @@ public:
     llvm::StringRef data;
     std::shared_ptr<const void> owner;
   };
-  /// `size` bytes of an external data file. The file must lie inside the
-  /// model's folder, also after symbolic links are followed, and have no other
-  /// name (hard link), which could be that of any file. It is read, not mapped:
-  /// what happens to it later does not matter.
+  /// `size` bytes of an external data file. The file must be inside the model's
+  /// folder, also after symbolic links are followed, and must have no other
+  /// hard link, which could belong to any file. It is read, not mapped, so
+  /// later changes to it do not matter.
   llvm::Expected<Bytes> externalData(const onnx::TensorProto &tensor,
                                      uint64_t size);
-  /// The files that were read for that.
+  /// The external files that were read.
   std::vector<std::string> getExternalFiles() const;
 
 private:
@@ -49,7 +49,7 @@ private:
 
   std::shared_ptr<const onnx::ModelProto> model;
   std::string folder, hash;
-  /// By real path, and by what tensors call it.
+  /// By real path, and by the location that tensors name.
   llvm::StringMap<std::shared_ptr<runtime::FileBytes>> externalFiles, locations;
   uint64_t externalSize = 0;
 };

@@ -15,7 +15,7 @@ static LogicalResult reshaped(Node &n, Dims dims) {
   return n.result(n.reshape(n.value(0), dims));
 }
 
-/// The dims that Reshape's target stands for: 0 copies, -1 is what remains.
+/// Resolves Reshape's target: 0 copies a dim, -1 is the remaining size.
 static std::optional<Dims> resolveReshape(Node &n, Dims target) {
   ArrayRef<IntExpr> from = n.dims(0);
   bool copiesZero = n.opset() < 5 || !n.intAttr("allowzero", 0);
@@ -128,8 +128,8 @@ static LogicalResult importSqueeze(Node &n) {
     IntExpr dim = n.dims(0)[d];
     if (all && !dim.isConstant())
       return n.unsupported("which dims are 1 must be known, but dim " +
-                           Twine(d) + " is " + dim.str() +
-                           "; fix it with --dim NAME=N");
+                               Twine(d) + " is " + dim.str(),
+                           {Remedy{Remedy::Kind::FixDim}});
     if (llvm::is_contained(axes, d))
       n.requireEqual(dim, n.integer(1), "a squeezed dim must be 1");
     else if (!all || !dim.isConstant(1))
@@ -171,7 +171,7 @@ static LogicalResult importConcat(Node &n) {
         n.requireEqual(n.dims(i)[d], dims[d],
                        "tensors that are concatenated differ in dim " +
                            Twine(d));
-    // Nothing to concatenate; the dims are checked all the same.
+    // Nothing to concatenate, but check the dims.
     if (n.failed())
       return failure();
     if (!dims[axis].isConstant(0) || n.numInputs() == 1)
@@ -221,7 +221,7 @@ static LogicalResult importTile(Node &n) {
       n.reshape(n.broadcast(n.reshape(n.value(0), split), wide), merged));
 }
 
-/// `value` with what stands at the other end of each dim behind its ends.
+/// `value` padded by wrapping around in each dim.
 static Value wrapped(Node &n, Value value, ArrayRef<IntExpr> low,
                      ArrayRef<IntExpr> high) {
   for (size_t d = 0; value && d < low.size(); ++d) {
@@ -273,7 +273,7 @@ static LogicalResult importPad(Node &n) {
   bool wraps = asked == "wrap";
   if (!mode && !wraps)
     return n.unsupported("Pad with mode '" + asked + "' is not supported");
-  // Negative padding cuts; the cut comes first, as ONNX Runtime does it.
+  // Negative padding crops; cropping comes first, as in ONNX Runtime.
   Dims low(rank, n.integer(0)), high = low, starts = low, sizes(n.dims(0));
   Dims steps(rank, n.integer(1));
   for (auto [i, axis] : llvm::enumerate(axes)) {
@@ -291,7 +291,7 @@ static LogicalResult importPad(Node &n) {
     return n.result(wrapped(n, inner, low, high));
   if (n.isFloat(0) || isExactInteger(with))
     return n.result(n.pad(inner, low, high, *mode, with));
-  // No double holds the value. Integers wrap, so their distances from it do.
+  // A double cannot hold the value. Integers wrap, so differences from it work.
   Value distance = n.pointwise<SubOp>({inner, n.value(2)});
   Value padded = n.pad(distance, low, high, *mode, 0.0);
   return n.result(n.pointwise<AddOp>({padded, n.value(2)}));

@@ -1,4 +1,4 @@
-//===- Node.cpp - One ONNX node while it is imported ----------------------===//
+//===- Node.cpp - The handlers' view of an ONNX node ----------------------===//
 
 #include "passes/Import/Node.h"
 #include "dialects/Graph/ConvolutionOps.h"
@@ -50,9 +50,11 @@ LogicalResult Node::invalid(const Twine &text) {
   return failure();
 }
 
-LogicalResult Node::unsupported(const Twine &text) {
-  if (reason.empty())
+LogicalResult Node::unsupported(const Twine &text, ArrayRef<Remedy> given) {
+  if (reason.empty()) {
     reason = text.str();
+    remedies.assign(given.begin(), given.end());
+  }
   return failure();
 }
 
@@ -189,8 +191,8 @@ std::optional<SmallVector<int64_t>> Node::constants(unsigned i,
   SmallVector<int64_t> result;
   for (IntExpr expr : *exprs) {
     if (!expr.isConstant()) {
-      (void)unsupported(Twine(what) + " must be constant, got " + expr.str() +
-                        "; fix the dims it uses with --dim NAME=N");
+      (void)unsupported(Twine(what) + " must be constant, got " + expr.str(),
+                        {Remedy{Remedy::Kind::FixDim}});
       return std::nullopt;
     }
     result.push_back(expr.getConstant());
@@ -203,7 +205,9 @@ std::optional<double> Node::scalar(unsigned i, StringRef what) {
   if (!constant || constant.getNumElements() != 1) {
     std::optional<SmallVector<int64_t>> known = knownIntegers(i);
     if (!known || known->size() != 1) {
-      (void)unsupported(Twine(what) + " must be a constant of one element");
+      (void)unsupported(
+          Twine(what) + " must be a constant of one element",
+          {Remedy{Remedy::Kind::GiveConstant}, Remedy{Remedy::Kind::FixDim}});
       return std::nullopt;
     }
     return known->front();
@@ -222,13 +226,13 @@ std::optional<double> Node::scalar(unsigned i, StringRef what) {
   return std::nullopt;
 }
 
-/// Beyond what machines hold, nothing is compiled that would only fail later.
+/// Refuses tensors beyond any machine's memory, which would only fail later.
 LogicalResult Node::checkSize(ArrayRef<IntExpr> dims, Type type) {
   SmallVector<int64_t> least;
   for (IntExpr dim : dims) {
     if (dim.isConstant() && dim.getConstant() < 0)
       return invalid("makes a tensor with a negative dim");
-    // Open sizes count as 1; nothing: the numbers of the dim are too large.
+    // Open sizes count as 1; nothing if the dim's numbers are too large.
     std::optional<int64_t> size =
         dim.evaluate([](StringRef) { return std::optional<int64_t>(1); });
     least.push_back(size ? std::max(*size, int64_t(0)) : maxElements + 1);
@@ -246,7 +250,7 @@ LogicalResult Node::checkSize(ArrayRef<IntExpr> dims, Type type) {
 }
 
 LogicalResult Node::result(unsigned i, Value value) {
-  // Without a reason, the importer has the operator's diagnostic.
+  // Without a reason, the importer reports the operator's diagnostic.
   if (!value || failed())
     return failure();
   Tensor tensor;
@@ -294,7 +298,7 @@ const AttributeProto *Node::find(StringRef name,
                   "outside a function");
     return nullptr;
   }
-  // Files of IR version 1 leave the type out.
+  // Files of IR version 1 have no type.
   if (attribute->type() != type &&
       attribute->type() != AttributeProto::UNDEFINED) {
     (void)invalid("attribute '" + name + "' has type " +
@@ -359,10 +363,10 @@ bool Node::accepts(Operation *made) {
   return true;
 }
 
-/// Conditions of the operator that are not decided yet become run-time checks.
+/// Turns undecided requirements of the operator into run-time checks.
 void Node::recordRequirements(Operation *op) {
   auto defined = dyn_cast<DefinitionOpInterface>(op);
-  // Reshapes state their conditions dim by dim, and slices are clamped.
+  // Reshapes have requirements per dim, and slices are clamped.
   if (!defined || isa<ReshapeOp, SliceOp>(op))
     return;
   FailureOr<Definition> definition = getDefinition(defined);

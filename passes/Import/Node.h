@@ -1,9 +1,9 @@
-//===- Node.h - One ONNX node while it is imported --------------*- C++ -*-===//
+//===- Node.h - The handlers' view of an ONNX node --------------*- C++ -*-===//
 //
-// What a handler of an ONNX operator works with. Handlers are written without
-// a test after every step: an accessor that finds an error remembers the first
-// one, operators of a null value are null, and the importer looks once, at the
-// end. Inputs that the operator table requires are present and have types.
+// The interface for handlers of ONNX operators. Handlers do not test after
+// every step: an accessor records the first error, operators on a null value
+// are null, and the importer checks once, at the end. Inputs that the operator
+// table requires are present and have types.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,6 +13,7 @@
 #include "dialects/Interfaces/OpInterfaces.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Value.h"
+#include "passes/Base/Remedy.h"
 #include "passes/Import/KnownValues.h"
 #include "passes/Import/TensorData.h"
 #include "llvm/ADT/MapVector.h"
@@ -22,7 +23,7 @@
 namespace mlc {
 
 /// A tensor of the model: an operator's value, or a constant that becomes one
-/// once an operator needs it.
+/// when an operator needs it.
 struct Tensor {
   llvm::SmallVector<IntExpr> dims;
   mlir::Type elementType;
@@ -40,29 +41,29 @@ struct RuntimeCheck {
   std::string message;
 };
 
-/// A number that is known when the model runs, and must not be less than `low`
-/// or more than `high`, one of which is null.
+/// A number known at run time that must be at least `low` or at most `high`;
+/// the other one is null.
 struct IndexCheck {
   mlir::Value value;
   IntExpr low, high;
   std::string message; // runtime/Program.h: Check
 };
 
-/// What nodes of one graph share.
+/// State that the nodes of one graph share.
 struct ImportState {
   explicit ImportState(mlir::MLIRContext *context) : builder(context) {}
 
   mlir::OpBuilder builder;
   /// In the order of discovery, without duplicates.
   llvm::MapVector<std::pair<IntExpr, IntExpr>, std::string> checks;
-  /// Open sizes of what convolutions, pools and the like make.
+  /// Open output sizes of convolutions, pools and the like.
   llvm::DenseSet<IntExpr> windowDims;
   /// ImportOptions::inTraining and checked.
   bool inTraining = false, checked = false;
   std::vector<IndexCheck> indexChecks;
-  /// Inputs whose elements are indices, and the extents that they are below.
+  /// Inputs whose elements are indices, with the extents that bound them.
   llvm::MapVector<mlir::Value, IntExpr> indexInputs;
-  /// Of each running statistic, what the nodes up to now have made of it.
+  /// For each running statistic, its value after the nodes so far.
   llvm::MapVector<mlir::Value, mlir::Value> statistics;
   ModelFile *file = nullptr;
   KnownValues known;
@@ -81,22 +82,22 @@ public:
   llvm::ArrayRef<IntExpr> dims(unsigned i) { return in(i).dims; }
   int64_t rank(unsigned i) { return in(i).rank(); }
   mlir::Type type(unsigned i) { return in(i).elementType; }
-  /// Input `i` as a value, made if it is not there yet.
+  /// Input `i` as a value, created on first use.
   mlir::Value value(unsigned i) { return materialize(in(i)); }
   mlir::Value materialize(Tensor &tensor);
 
-  /// What input `i` is, where it is constant and not too costly to say.
+  /// The constant of input `i`, if it is not too expensive to write out.
   mlir::ElementsAttr literal(unsigned i);
-  /// The elements of input `i` that follow from dims and constants; null where
-  /// none does.
+  /// The elements of input `i` that follow from dims and constants; null if
+  /// none do.
   const Elements *elements(unsigned i);
-  /// Input `i` where all of its elements are constant integers.
+  /// Input `i` if all of its elements are constant integers.
   std::optional<llvm::SmallVector<int64_t>> knownIntegers(unsigned i);
-  /// Which elements of input `i` are not 0; remembers an error where that is
-  /// not known, for the shape of the output would not be either.
+  /// Which elements of input `i` are not 0. Records an error if that is not
+  /// known, because the output's shape depends on it.
   std::optional<llvm::SmallVector<bool>> truths(unsigned i);
-  /// Input `i` as integers that are known at compile time; remembers an error
-  /// ("must be known") when they are not.
+  /// Input `i` as integers known at compile time; records an error ("must be
+  /// known") if they are not.
   std::optional<Dims> ints(unsigned i, llvm::StringRef what);
   std::optional<llvm::SmallVector<int64_t>> constants(unsigned i,
                                                       llvm::StringRef what);
@@ -126,19 +127,22 @@ public:
   /// The model contradicts ONNX or itself.
   mlir::LogicalResult invalid(const llvm::Twine &reason);
   /// The model is right, but mlc cannot compile this.
-  mlir::LogicalResult unsupported(const llvm::Twine &reason);
+  mlir::LogicalResult unsupported(const llvm::Twine &reason,
+                                  llvm::ArrayRef<Remedy> remedies = {});
   bool failed() const { return !reason.empty(); }
   bool isInvalid() const { return contradiction; }
   llvm::StringRef getReason() const { return reason; }
+  llvm::ArrayRef<Remedy> getRemedies() const { return remedies; }
 
-  /// `axis` of a tensor of `rank`, made non-negative; remembers an error and
-  /// returns 0 when it is out of range.
+  /// `axis` of a tensor of `rank`, made non-negative; records an error and
+  /// returns 0 if it is out of range.
   int64_t axis(int64_t axis, int64_t rank);
   llvm::SmallVector<int64_t> axes(llvm::ArrayRef<int64_t> axes, int64_t rank);
-  /// Records that the model implies lhs = rhs; an error when it cannot be.
+  /// Records that the model implies lhs = rhs; an error if they cannot be
+  /// equal.
   void requireEqual(IntExpr lhs, IntExpr rhs, const llvm::Twine &message);
   void requireNonNegative(IntExpr value, const llvm::Twine &message);
-  /// That `dim` may be broadcast to `target`.
+  /// Records that `dim` may be broadcast to `target`.
   void requireOneOr(IntExpr dim, IntExpr target);
   bool isFloat(unsigned i) { return llvm::isa<mlir::FloatType>(type(i)); }
 
@@ -152,17 +156,17 @@ public:
   ModelFile &file() { return *state.file; }
   ImportState &getState() { return state; }
   const onnx::NodeProto &getProto() const { return proto; }
-  /// Whether operators that know two forms are taken as in training.
+  /// Whether operators with two forms have their training form.
   bool inTraining() const { return state.inTraining; }
-  /// What the nodes before have made of `value`, if it is a running statistic
-  /// that is kept; null if it is not.
+  /// The value of `value` after the nodes so far if it is a running statistic
+  /// that is kept, otherwise null.
   mlir::Value *findStatistic(mlir::Value value) {
     auto it = state.statistics.find(value);
     return it == state.statistics.end() ? nullptr : &it->second;
   }
 
-  /// An mlc operator of its operands and attributes, in the order of its
-  /// declaration (dialects/Graph/*.td); null, with the error remembered, when
+  /// Creates an mlc operator from its operands and attributes, in the order of
+  /// its declaration (dialects/Graph/*.td). Null, with the error recorded, if
   /// an operand is null or they do not fit.
   template <typename Op, typename... Args> Op make(const Args &...args) {
     if (failed() || (isNull(args) || ...))
@@ -171,7 +175,7 @@ public:
     return succeeded(made) && accepts(*made) ? *made : Op();
   }
   /// The result of an operator that has one. Several operands stand in braces,
-  /// so that what makes them is made in their order:
+  /// so that their operators are created in order:
   ///
   ///   n.op<ConvOp>({n.value(0), n.value(1)}, strides, pads, dilations, groups)
   template <typename Op, typename... Args> mlir::Value op(const Args &...args) {
@@ -202,18 +206,18 @@ public:
   mlir::Value reshape(mlir::Value value, llvm::ArrayRef<IntExpr> dims);
   mlir::Value transpose(mlir::Value value, llvm::ArrayRef<int64_t> order);
   mlir::Value cast(mlir::Value value, mlir::Type type);
-  /// `dim` / `by`, which the model implies to leave no rest.
+  /// `dim` / `by`; the model implies that the division is exact.
   IntExpr divided(IntExpr dim, IntExpr by, const llvm::Twine &message);
-  /// The common dims of tensors that ONNX broadcasts together. Of two open
-  /// dims the larger counts: at run time they are equal or one is 1.
-  /// `isMeant`: even feature maps may be of one pixel.
+  /// The common dims of tensors that ONNX broadcasts together. For two open
+  /// dims it is the larger: at run time they are equal or one is 1. `isMeant`:
+  /// feature maps of one pixel are broadcast, too.
   Dims broadcastDims(llvm::ArrayRef<llvm::ArrayRef<IntExpr>> all,
                      bool isMeant = false);
   /// `value` broadcast to `dims` by ONNX's rule. An open dim may turn out to
   /// be 1 at run time.
   mlir::Value broadcast(mlir::Value value, llvm::ArrayRef<IntExpr> dims,
                         bool isMeant = false);
-  /// Broadcasts `values` together; false when one is null.
+  /// Broadcasts `values` together; false if one is null.
   bool broadcastTogether(llvm::MutableArrayRef<mlir::Value> values);
   /// Pointwise operator over operands that are broadcast together; a null
   /// operand makes none.
@@ -245,7 +249,7 @@ public:
   /// Set by the importer.
   llvm::SmallVector<Tensor *> inputs;
   llvm::SmallVector<std::optional<Tensor>> outputs;
-  /// Of each output, whether anything in the model reads it.
+  /// For each output, whether anything in the model reads it.
   llvm::SmallVector<bool> isRead;
 
 private:
@@ -268,8 +272,8 @@ private:
   static mlir::Value resultOf(mlir::Operation *made) {
     return made ? mlir::Value(made->getResult(0)) : mlir::Value();
   }
-  /// Remembers what the new operator requires. False, with an error remembered
-  /// and the operator erased, when its dims are unreasonable.
+  /// Records the requirements of the new operator. False, with an error
+  /// recorded and the operator erased, if its dims are unreasonable.
   bool accepts(mlir::Operation *made);
   mlir::LogicalResult checkSize(llvm::ArrayRef<IntExpr> dims, mlir::Type type);
   void recordRequirements(mlir::Operation *op);
@@ -279,17 +283,18 @@ private:
   int64_t version;
   mlir::Location loc;
   std::string reason;
+  std::vector<Remedy> remedies;
   bool contradiction = false;
 };
 
-/// Whether a number of an integer type that was read as a double is that
-/// number: from 2^53 on doubles round.
+/// Whether an integer that was read as a double is exact: from 2^53 on doubles
+/// round.
 inline bool isExactInteger(double value) {
   return std::isinf(value) || std::abs(value) < double(int64_t(1) << 53);
 }
 
-/// False when an expression of the dims is unreasonably large, which only a
-/// hostile model makes.
+/// False if an expression of the dims is unreasonably large, which happens only
+/// in a hostile model.
 bool isTame(llvm::ArrayRef<IntExpr> dims);
 
 } // namespace mlc

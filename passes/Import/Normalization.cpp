@@ -12,8 +12,8 @@ using llvm::SmallVector;
 
 namespace mlc {
 
-/// Before opset 13 the input is a matrix, its dims from `axis` on flattened,
-/// and the operator works on rows.
+/// Before opset 13 the operator works on rows of a matrix, with dims from
+/// `axis` on flattened.
 template <typename Op> static LogicalResult importSoftmax(Node &n) {
   bool flattens = n.opset() < 13;
   int64_t rank = n.rank(0);
@@ -37,13 +37,13 @@ template <typename Op> static LogicalResult importSoftmax(Node &n) {
   return n.result(n.reshape(n.op<Op>(n.reshape(x, matrix), 1), n.dims(0)));
 }
 
-/// One where the maximum stands first along the axis, zero elsewhere.
+/// One at the first maximum along the axis, zero elsewhere.
 static LogicalResult importHardmax(Node &n) {
   int64_t axis = n.axis(n.intAttr("axis", n.opset() < 13 ? 1 : -1), n.rank(0));
   if (n.failed())
     return failure();
   Value x = n.value(0);
-  // Before opset 13, the axis and all behind it were one.
+  // Before opset 13, all dims from the axis on were one.
   if (n.opset() < 13) {
     Dims rows(n.dims(0).take_front(axis));
     rows.push_back(getNumElements(n.context(), n.dims(0).drop_front(axis)));
@@ -65,8 +65,8 @@ static Value alongChannels(Node &n, Value vector, int64_t rank) {
   return n.reshape(vector, dims);
 }
 
-/// By the batch's own mean and variance (of the population), which also move
-/// the running ones. Small floats are computed in float32.
+/// Uses the batch's own mean and variance (of the population), and updates the
+/// running ones with them. Small floats are computed in float32.
 static LogicalResult importTrainingBatchNormalization(Node &n) {
   Type type = n.type(0), computed = type;
   if (type.isF16() || type.isBF16())
@@ -98,7 +98,7 @@ static LogicalResult importTrainingBatchNormalization(Node &n) {
     return failure();
   double momentum = n.floatAttr("momentum", 0.9);
   auto moveRunning = [&](unsigned output, unsigned input, Value batch) {
-    // Two nodes with one statistic move it one after the other.
+    // Two nodes with one statistic update it one after the other.
     Value *kept = n.findStatistic(n.value(input));
     if (!kept && !n.wants(output))
       return success();
@@ -267,7 +267,7 @@ static LogicalResult importLrn(Node &n) {
                               n.real(beta), n.real(bias)));
 }
 
-/// x / norm along an axis, 0 where the norm is.
+/// x / norm along an axis, 0 where the norm is 0.
 static LogicalResult importLpNormalization(Node &n) {
   int64_t axis = n.axis(n.intAttr("axis", -1), n.rank(0));
   int64_t p = n.intAttr("p", 2);
@@ -299,7 +299,7 @@ static LogicalResult importMeanVarianceNormalization(Node &n) {
   return n.result(n.pointwise<DivOp>({centered, deviation}));
 }
 
-/// In inference the input itself, and a mask that keeps everything.
+/// In inference: the input itself, and a mask that keeps everything.
 static LogicalResult importDropout(Node &n) {
   if (n.inTraining())
     return importDropoutInTraining(n);

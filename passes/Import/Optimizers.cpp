@@ -1,8 +1,8 @@
 //===- Optimizers.cpp - ONNX's steps of training --------------------------===//
 //
-// Each takes a learning rate, a count of steps and lists of tensors: all
-// weights, then all their gradients, then each kind of state. Its results are
-// the new weights and states in the same order.
+// Each operator takes a learning rate, a step count and lists of tensors: all
+// weights, then all their gradients, then each kind of state. It returns the
+// new weights and states in the same order.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,19 +18,19 @@ namespace mlc {
 
 namespace {
 
-/// The inputs of one tensor that is optimized.
+/// The inputs for one weight.
 struct Group {
-  Value weight, gradient; // with the regularization's part
+  Value weight, gradient; // including the regularization
   SmallVector<Value, 2> states;
 };
 
-/// `value` times a number, itself where that is 1.
+/// `value` times a number, or itself if that is 1.
 Value scaled(Node &n, Value value, double by) {
   return by == 1.0 ? value : n.withScalar<MulOp>(value, by);
 }
 
-/// Whether the tensors make up groups of one weight, one gradient and
-/// `numStates` states; how many there are.
+/// The number of groups of a weight, a gradient and `numStates` states; nothing
+/// if the tensors do not make whole groups.
 std::optional<unsigned> countGroups(Node &n, unsigned numStates) {
   unsigned size = 2 + numStates, tensors = n.numInputs() - 2;
   if (tensors == 0 || tensors % size) {
@@ -61,12 +61,12 @@ std::optional<unsigned> countGroups(Node &n, unsigned numStates) {
   return n.failed() ? std::nullopt : std::optional(groups);
 }
 
-/// Group `i` of `groups`; the gradient is that of the loss and of half the
-/// norm coefficient times the weight's square.
+/// Group `i` of `groups`; the gradient includes that of half the norm
+/// coefficient times the squared weight.
 Group groupAt(Node &n, unsigned i, unsigned groups, unsigned numStates) {
   Group group;
   auto tensor = [&](unsigned kind) {
-    // One name for each dim.
+    // Give equal dims one name.
     return n.reshape(n.value(2 + kind * groups + i), n.dims(2 + i));
   };
   group.weight = tensor(0);
@@ -79,7 +79,7 @@ Group groupAt(Node &n, unsigned i, unsigned groups, unsigned numStates) {
   return group;
 }
 
-/// A number of the step as a scalar: `whenStarted`, and `atFirst` at step 0.
+/// A scalar that depends on the step: `atFirst` at step 0, else `whenStarted`.
 Value fromFirstStep(Node &n, Value whenStarted, Value atFirst) {
   Value steps = n.reshape(n.value(1), ArrayRef<IntExpr>());
   Value isLater =
@@ -87,7 +87,7 @@ Value fromFirstStep(Node &n, Value whenStarted, Value atFirst) {
   return n.pointwise<SelectOp>({isLater, whenStarted, atFirst});
 }
 
-/// The rate and the count of steps as scalars of double precision.
+/// The rate and the step count as float64 scalars.
 Value plainRate(Node &n) {
   return n.cast(n.reshape(n.value(0), ArrayRef<IntExpr>()),
                 n.builder().getF64Type());
@@ -97,11 +97,11 @@ Value stepsOf(Node &n) {
                 n.builder().getF64Type());
 }
 
-/// A step of one group, by a rate of its type: the new weight, then its new
-/// states.
+/// Steps one group with a rate of its type; returns the new weight, then its
+/// new states.
 using Step = SmallVector<Value> (*)(Node &, const Group &, Value rate);
 
-/// All groups' steps by the rate of `rateOf`.
+/// Steps all groups with the rate that `rateOf` gives.
 LogicalResult eachGroup(Node &n, unsigned numStates, Step step,
                         Value (*rateOf)(Node &)) {
   std::optional<unsigned> groups = countGroups(n, numStates);
@@ -132,8 +132,8 @@ Value moved(Node &n, Value x, Value rate, Value direction) {
 // Adam
 //===----------------------------------------------------------------------===//
 
-/// rate * sqrt(1 - beta^t) / (1 - alpha^t). Of the powers near 1 at the start,
-/// float32 would leave few digits. (What it is at step 0 nobody reads.)
+/// rate * sqrt(1 - beta^t) / (1 - alpha^t). Powers near 1 at the start would
+/// lose most digits in float32. (The value at step 0 is not used.)
 Value adamRate(Node &n) {
   Value rate = plainRate(n), steps = n.withScalar<MaxOp>(stepsOf(n), 1.0);
   auto oneWithout = [&](double base) {

@@ -11,12 +11,12 @@ using llvm::SmallVector;
 
 namespace mlc {
 
-/// An operator that has the same meaning in both.
+/// An operator with the same meaning in both.
 template <typename Op> static LogicalResult importUnary(Node &n) {
   return n.result(n.op<Op>(n.value(0)));
 }
 
-/// The operator of a function of the table.
+/// The operator of a function in the table.
 template <typename Op, UnaryFn fn>
 static LogicalResult importFunction(Node &n) {
   const ScalarFunction &f = factsOf(fn);
@@ -24,7 +24,7 @@ static LogicalResult importFunction(Node &n) {
     if (f.keepsIntegers)
       return n.result(n.value(0));
     if (f.onnx.takesIntegers) {
-      // Of integers, the function is what is left of it in their type.
+      // For integers, the function is computed in float64 and truncated.
       Value x = n.cast(n.value(0), n.builder().getF64Type());
       return n.result(n.cast(n.op<Op>(x), n.type(0)));
     }
@@ -104,11 +104,11 @@ static bool holds(FloatType type, Type other, ElementsAttr constant) {
   });
 }
 
-/// Powers are computed in a type that has the exponents: one that is rounded
-/// to an even number or to 0 would give another sign, or 1.
+/// Powers are computed in a type that holds the exponents: an exponent rounded
+/// to an even number would change the sign, one rounded to 0 would give 1.
 static LogicalResult importPow(Node &n) {
   Value base = n.value(0);
-  // Squares are products: exact, and free of the general power's cost.
+  // Squares are products: exact, and cheaper than the general power.
   ElementsAttr powers = n.literal(1);
   if (powers && powers.getNumElements() == 1 && n.rank(1) <= n.rank(0)) {
     std::optional<double> exponent = n.scalar(1, "the exponent");
@@ -135,8 +135,8 @@ static LogicalResult importPow(Node &n) {
   return n.result(n.cast(power, type));
 }
 
-/// x - trunc(x / y) y, of the sign of x. In float64 the quotient of numbers of
-/// 24 bits is on the right side of each integer up to 2^28, and the product
+/// x - trunc(x / y) y, with the sign of x. In float64, quotients of 24-bit
+/// numbers up to 2^28 are on the right side of each integer, and the product is
 /// exact.
 static Value remainder(Node &n, Value x, Value y) {
   Value quotient = n.pointwise<DivOp>({x, y});
@@ -144,7 +144,7 @@ static Value remainder(Node &n, Value x, Value y) {
   Value whole =
       n.pointwise<SelectOp>({n.compare(ComparePredicate::LT, quotient, zero),
                              n.op<CeilOp>(quotient), n.op<FloorOp>(quotient)});
-  // An infinite divisor is none of x.
+  // An infinite divisor leaves x.
   Value product = n.pointwise<MulOp>({whole, y});
   return n.pointwise<SelectOp>({n.compare(ComparePredicate::EQ, whole, zero), x,
                                 n.pointwise<SubOp>({x, product})});
@@ -170,7 +170,7 @@ static LogicalResult importMod(Node &n) {
     return importFloatMod(n);
   if (n.intAttr("fmod", 0) == 0)
     return n.result(n.pointwise<ModOp>({n.value(0), n.value(1)}));
-  // a - trunc(a / b) * b, which integers have as a - (a / b) * b.
+  // a - trunc(a / b) * b; integer division truncates already.
   Value quotient = n.pointwise<DivOp>({n.value(0), n.value(1)});
   Value product = n.pointwise<MulOp>({quotient, n.value(1)});
   return n.result(n.pointwise<SubOp>({n.value(0), product}));
@@ -201,7 +201,7 @@ static LogicalResult importCast(Node &n) {
     to = n.type(1);
   } else {
     int64_t number = n.intAttr("to", 0);
-    // Before opset 6 the type was written out.
+    // Before opset 6 the type was an enum name.
     if (n.opset() < 6) {
       onnx::TensorProto_DataType parsed;
       if (onnx::TensorProto_DataType_Parse(n.stringAttr("to", ""), &parsed))
@@ -214,8 +214,8 @@ static LogicalResult importCast(Node &n) {
   return n.result(n.cast(n.value(0), to));
 }
 
-/// What Clip has for a bound that is not given: the largest finite number of
-/// the type, which before opset 11 is an attribute of float32.
+/// Clip's default for a missing bound: the largest finite number of the type;
+/// before opset 11 a float32 attribute.
 static double clipLimit(Node &n) {
   auto type = dyn_cast<FloatType>(n.type(0));
   if (!type)
@@ -249,7 +249,7 @@ static LogicalResult importClip(Node &n) {
       high = n.scalar(2, "max");
     if (!low || !high)
       return failure();
-    // Beyond what a double holds, bounds are tensors.
+    // Bounds that a double cannot hold are tensors.
     if (n.isFloat(0) || (isExactInteger(*low) && isExactInteger(*high)))
       return n.result(n.op<ClipOp>(n.value(0), n.real(*low), n.real(*high)));
   }
@@ -266,7 +266,7 @@ static LogicalResult importClip(Node &n) {
 }
 
 //===----------------------------------------------------------------------===//
-// Functions made of others
+// Composed functions
 //===----------------------------------------------------------------------===//
 
 static LogicalResult importTan(Node &n) {
@@ -274,8 +274,9 @@ static LogicalResult importTan(Node &n) {
   return n.result(n.pointwise<DivOp>({n.op<SinOp>(x), n.op<CosOp>(x)}));
 }
 
-/// (exp(x) -+ exp(-x)) / 2 by the exponentials of x / 2, which do not overflow
-/// before the result; the sine near 0 by t = tanh(x / 2) as 2 t / (1 - t^2).
+/// (exp(x) -+ exp(-x)) / 2, from the exponentials of x / 2, which do not
+/// overflow before the result. Near 0 the sine is 2 t / (1 - t^2) with t =
+/// tanh(x / 2).
 static LogicalResult importHyperbolic(Node &n) {
   Value x = n.value(0), half = n.withScalar<MulOp>(x, 0.5);
   auto halfSquare = [&](Value y) {

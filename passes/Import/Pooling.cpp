@@ -38,7 +38,7 @@ static std::optional<WindowAttributes> readPool(Node &n, Dims &ceilPads) {
   return window;
 }
 
-/// A pool over these windows; `more` is what it has besides.
+/// A pool over these windows; `more` are its other attributes.
 template <typename Op, typename... More>
 static Value pool(Node &n, const WindowAttributes &w,
                   ArrayRef<IntExpr> ceilPads, More... more) {

@@ -1,7 +1,7 @@
 //===- Quantization.cpp - ONNX's quantized numbers ------------------------===//
 //
-// They are computed with as ONNX defines them, in floats: kernels know no
-// integer products of eight bits.
+// Computed in floats, as ONNX defines them: there are no kernels for 8-bit
+// integer products.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,8 +18,8 @@ static bool isQuantized(Type type) {
   return type.isInteger(8) || type.isInteger(16);
 }
 
-/// A scale or zero point `value`, of input `i`: of the whole tensor, or one for
-/// each place along the axis.
+/// Shapes `value`, a scale or zero point for input `i`: per tensor, or per
+/// position along the axis.
 static Value placed(Node &n, unsigned i, Value value) {
   if (n.hasAttr("block_size") && n.intAttr("block_size", 0) != 0) {
     (void)n.unsupported("blocks of a scale each are not supported");
@@ -42,7 +42,7 @@ static Value placed(Node &n, unsigned i, Value value) {
   return n.reshape(value, dims);
 }
 
-/// round(x / scale) + zero, within what `type` holds; halves to even.
+/// round(x / scale) + zero, clamped to the range of `type`; halves to even.
 static Value quantized(Node &n, Value x, Value scale, Value zero,
                        IntegerType type) {
   Value steps = n.op<RoundEvenOp>(n.pointwise<DivOp>({x, scale}));
@@ -86,8 +86,8 @@ static LogicalResult importDequantizeLinear(Node &n) {
       n.cast(n.pointwise<MulOp>({n.cast(x, single), scale}), n.type(1)));
 }
 
-/// In 255 steps from the least number or 0 to the largest or 0. Where all are
-/// 0 the scale is 1, as in ONNX Runtime.
+/// Divides the range from min(least, 0) to max(largest, 0) into 255 steps. If
+/// all elements are 0 the scale is 1, as in ONNX Runtime.
 static LogicalResult importDynamicQuantizeLinear(Node &n) {
   Value x = n.value(0);
   llvm::SmallVector<int64_t> axes;

@@ -1,8 +1,8 @@
 //===- Random.cpp - ONNX's random numbers ---------------------------------===//
 //
-// All are functions of a seed, a step and the element's place. The step is the
-// constant 0 here: who runs a graph again and again gives `mlc.random_uniform`
-// another one for each run.
+// All are functions of a seed, a step and the element's position. The step is
+// the constant 0 here; training gives `mlc.random_uniform` a different one in
+// each run.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,9 +19,9 @@ using llvm::StringRef;
 
 namespace mlc {
 
-/// A node without a seed has its first output's name, which no other node has.
+/// A node without a seed uses the unique name of its first output.
 static uint64_t seedOf(Node &n) {
-  // Dropout's is an integer, that of the others a float.
+  // Dropout's seed is an integer, the others' a float.
   if (n.hasAttr("seed"))
     return n.opType() == "Dropout"
                ? uint64_t(n.intAttr("seed", 0))
@@ -52,7 +52,7 @@ LogicalResult importDropoutInTraining(Node &n) {
   Type mask = n.opset() >= 10 ? Type(n.builder().getI1Type()) : type;
   if (n.wants(1) && failed(n.result(1, n.cast(keep, mask))))
     return failure();
-  // 1 / (1 - ratio) in float32, or wider where the input is.
+  // 1 / (1 - ratio) in float32, or wider if the input is.
   Type computed = type.isF64() ? type : single;
   Value rest = n.pointwise<SubOp>(
       {n.scalarConstant(computed, 1.0), n.cast(ratio, computed)});
@@ -65,8 +65,8 @@ LogicalResult importDropoutInTraining(Node &n) {
   return n.result(n.cast(result, type));
 }
 
-/// The dims and the type of a generator's output: those of attributes, or of
-/// the input that it is like.
+/// The dims and the type of a generator's output, from attributes or from the
+/// input that it resembles.
 static LogicalResult shapeOf(Node &n, Dims &dims, Type &type) {
   if (n.numInputs() != 0) {
     dims.assign(n.dims(0).begin(), n.dims(0).end());
@@ -94,7 +94,7 @@ static LogicalResult importRandomUniform(Node &n) {
   if (failed(shapeOf(n, dims, type)))
     return failure();
   double low = n.floatAttr("low", 0.0), high = n.floatAttr("high", 1.0);
-  // Small floats of a wide span would round up to its end.
+  // Small floats of a wide range would round up to its end.
   Type computed = type.isF64() || (low == 0.0 && high == 1.0) ? type : single;
   Value value = uniform(n, dims, computed, seedOf(n));
   if (high - low != 1.0)
@@ -104,7 +104,7 @@ static LogicalResult importRandomUniform(Node &n) {
   return n.result(n.cast(value, type));
 }
 
-/// Two even numbers make a normal one (Box and Muller).
+/// Two uniform numbers make a normal one (Box and Muller).
 static LogicalResult importRandomNormal(Node &n) {
   Dims dims;
   Type type;
@@ -112,7 +112,7 @@ static LogicalResult importRandomNormal(Node &n) {
     return failure();
   Type computed = type.isF64() ? type : Type(n.builder().getF32Type());
   uint64_t seed = seedOf(n);
-  // 1 - u is never 0. The angles have keys of their own.
+  // 1 - u is never 0. The angles use a different seed.
   Value u = uniform(n, dims, computed, seed);
   Value angle = uniform(n, dims, computed, ~seed);
   if (!u || !angle)

@@ -7,8 +7,8 @@
 
 namespace mlc {
 
-/// Dropout that drops: elements become 0 with the probability of the ratio, and
-/// the others are divided by what is left of 1.
+/// Dropout in training: elements become 0 with the probability of the ratio;
+/// the others are divided by 1 - ratio.
 mlir::LogicalResult importDropoutInTraining(Node &node);
 
 } // namespace mlc

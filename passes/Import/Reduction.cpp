@@ -13,9 +13,9 @@ using llvm::StringRef;
 
 namespace mlc {
 
-/// The axes of a Reduce operator: an attribute, or since opset 13 (ReduceSum)
-/// and 18 (the others) an input. All axes where none are named, unless
-/// noop_with_empty_axes; then nothing is set and `noop` is true.
+/// The axes of a Reduce operator: an attribute, or an input since opset 13
+/// (ReduceSum) or 18 (the others). Without axes it reduces all, unless
+/// noop_with_empty_axes is set; then `noop` is true and there are no axes.
 static std::optional<SmallVector<int64_t>> reduceAxes(Node &n, bool &noop) {
   SmallVector<int64_t> listed = n.intsAttr("axes");
   if (n.has(1)) {
@@ -34,7 +34,7 @@ static std::optional<SmallVector<int64_t>> reduceAxes(Node &n, bool &noop) {
   return all;
 }
 
-/// Drops dims that a reduction has made 1.
+/// Drops dims that a reduction has set to 1.
 static Value dropAxes(Node &n, Value value, ArrayRef<int64_t> axes) {
   Dims dims;
   for (auto [i, dim] : llvm::enumerate(dimsOf(value)))
@@ -43,8 +43,8 @@ static Value dropAxes(Node &n, Value value, ArrayRef<int64_t> axes) {
   return n.reshape(value, dims);
 }
 
-/// The sum of exponentials' logarithm, with the maximum taken out first unless
-/// it is infinite: then the sum is infinite or of zeros alone.
+/// The log of the sum of exponentials, after subtracting the maximum unless it
+/// is infinite: then the sum is infinite, or a sum of zeros.
 static Value logSumExp(Node &n, Value x, ArrayRef<int64_t> axes) {
   Value maximum = n.reduce(Reduction::Max, x, axes);
   if (!maximum)
@@ -68,11 +68,11 @@ static LogicalResult importReduce(Node &n) {
   StringRef kind = n.opType();
   kind.consume_front("Reduce");
   Value x = n.value(0);
-  // Bools are reduced as numbers: or is max, and is min.
+  // Bools are reduced as integers: or is max, and is min.
   bool isBool = n.type(0).isInteger(1);
   if (isBool)
     x = n.cast(x, n.builder().getI32Type());
-  // Roots and logarithms of integers are those of reals, cut to integers.
+  // Roots and logarithms of integers are computed as reals and truncated.
   Type real;
   if (isa<IntegerType>(n.type(0)) && kind.starts_with("L") && kind != "L1")
     real = n.builder().getF64Type();
@@ -96,7 +96,7 @@ static LogicalResult importReduce(Node &n) {
     return n.result(result);
   if (real)
     result = n.cast(result, n.type(0));
-  if (isBool) // of nothing, they are the integers' extremes
+  if (isBool) // an empty reduction gives the integers' extremes
     result = n.cast(n.op<ClipOp>(result, n.real(0.0), n.real(1.0)), n.type(0));
   if (!noop && !n.intAttr("keepdims", 1))
     result = dropAxes(n, result, *axes);

@@ -1,4 +1,4 @@
-//===- Report.cpp - What cannot be compiled, for people -------------------===//
+//===- Report.cpp - The report of nodes that cannot be compiled -----------===//
 
 #include "passes/Import/Import.h"
 #include "llvm/ADT/MapVector.h"
@@ -11,7 +11,7 @@ using llvm::StringRef;
 
 namespace mlc {
 
-/// `text`, or its beginning: names of a model may be of any length.
+/// `text`, or its beginning: names in a model may have any length.
 static std::string shortened(StringRef text) {
   constexpr size_t shown = 400;
   return text.size() <= shown ? text.str()
@@ -22,22 +22,23 @@ static std::string operatorOf(const UnsupportedNode &node) {
   return shortened((node.domain.empty() ? "" : node.domain + ".") + node.op);
 }
 
-/// What to do about it, where the reason itself does not say.
-static StringRef remedyFor(StringRef reason) {
-  if (reason.contains("; "))
-    return "";
-  if (reason.contains("shape") && reason.contains("depends on data"))
-    return "; have the exporter give it a fixed size, or end the model before "
-           "it";
-  if (reason.contains("must be known") || reason.contains("must be constant") ||
-      reason.contains("must be a constant"))
-    return "; give it a constant, or fix the dims that it follows from with "
-           "--dim";
-  return "; docs/OnnxOperators.md lists what can be compiled";
+/// The reason and what to do about it.
+static std::string reasonWithRemedy(const UnsupportedNode &node,
+                                    DescribeRemedy describe) {
+  std::string reason = shortened(node.reason);
+  if (!node.remedies.empty())
+    return withRemedies(std::move(reason), node.remedies, describe);
+  if (StringRef(reason).contains("; "))
+    return reason;
+  if (StringRef(reason).contains("shape") &&
+      StringRef(reason).contains("depends on data"))
+    return reason + "; have the exporter give it a fixed size, or end the "
+                    "model before it";
+  return reason + "; docs/OnnxOperators.md lists what can be compiled";
 }
 
 namespace {
-/// Nodes of one operator that are refused for one reason.
+/// Nodes of one operator that are refused for the same reason.
 struct Refusal {
   std::string op, reason;
   size_t count = 0;
@@ -48,7 +49,7 @@ struct Refusal {
 static std::string lineOf(const UnsupportedNode &node, StringRef op) {
   constexpr size_t shown = 20;
   std::string text = shortened(node.name) + ": " + op.str();
-  if (node.opset == 0) // an input is of none
+  if (node.opset == 0) // inputs have no opset
     return text;
   std::string types =
       llvm::join(ArrayRef(node.inputTypes).take_front(shown), ", ");
@@ -56,7 +57,8 @@ static std::string lineOf(const UnsupportedNode &node, StringRef op) {
          shortened(types) + ")";
 }
 
-static std::vector<Refusal> groupRefusals(const ImportReport &report) {
+static std::vector<Refusal> groupRefusals(const ImportReport &report,
+                                          DescribeRemedy describe) {
   constexpr size_t shown = 3;
   llvm::MapVector<std::pair<std::string, std::string>, Refusal,
                   std::map<std::pair<std::string, std::string>, unsigned>>
@@ -65,7 +67,7 @@ static std::vector<Refusal> groupRefusals(const ImportReport &report) {
     std::string op = operatorOf(node);
     Refusal &group = groups[{op, node.reason}];
     group.op = op;
-    group.reason = shortened(node.reason);
+    group.reason = reasonWithRemedy(node, describe);
     ++group.count;
     std::string line = lineOf(node, op);
     if (group.lines.size() < shown && !llvm::is_contained(group.lines, line))
@@ -102,23 +104,29 @@ std::string countUnsupported(StringRef file, const ImportReport &report) {
   return text;
 }
 
-std::string listUnsupported(StringRef file, const ImportReport &report) {
+std::string listUnsupported(StringRef file, const ImportReport &report,
+                            DescribeRemedy describe) {
   constexpr size_t shown = 50;
   const std::string start = file.empty() ? "" : (file + ": ").str();
-  std::vector<Refusal> groups = groupRefusals(report);
+  std::vector<Refusal> groups = groupRefusals(report, describe);
+  const Remedy all[] = {Remedy{Remedy::Kind::ListAll}};
   std::string text;
   for (const Refusal &group : ArrayRef(groups).take_front(shown)) {
-    text += start + group.op + ": " + group.reason +
-            remedyFor(group.reason).str() + "\n";
+    text += start + group.op + ": " + group.reason + "\n";
     for (const std::string &line : group.lines)
       text += start + line + "\n";
     if (group.count > group.lines.size())
-      text += start + std::to_string(group.count - group.lines.size()) +
-              " more like these; mlc check --json lists all\n";
+      text += withRemedies(
+                  start + std::to_string(group.count - group.lines.size()) +
+                      " more like these",
+                  all, describe) +
+              "\n";
   }
   if (groups.size() > shown)
-    text += start + std::to_string(groups.size() - shown) +
-            " reasons more; mlc check --json lists all\n";
+    text += withRemedies(start + std::to_string(groups.size() - shown) +
+                             " reasons more",
+                         all, describe) +
+            "\n";
   return text;
 }
 

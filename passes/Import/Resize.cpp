@@ -11,7 +11,7 @@ using llvm::Twine;
 
 namespace mlc {
 
-/// floor(dim * scale). A float is a fraction with a power of two below.
+/// floor(dim * scale). A float is a fraction over a power of two.
 static std::optional<IntExpr> scaledDim(IntExpr dim, double scale) {
   int64_t denominator = 1;
   while (scale != std::floor(scale) && denominator < (int64_t(1) << 40)) {
@@ -28,7 +28,9 @@ static std::optional<SmallVector<double>> floats(Node &n, unsigned i,
                                                  llvm::StringRef what) {
   auto dense = dyn_cast_or_null<DenseElementsAttr>(n.literal(i));
   if (!dense || !isa<FloatType>(dense.getElementType())) {
-    (void)n.unsupported(Twine(what) + " must be constant floats");
+    (void)n.unsupported(
+        Twine(what) + " must be constant floats",
+        {Remedy{Remedy::Kind::GiveConstant}, Remedy{Remedy::Kind::FixDim}});
     return std::nullopt;
   }
   SmallVector<double> result;
@@ -40,7 +42,7 @@ static std::optional<SmallVector<double>> floats(Node &n, unsigned i,
 namespace {
 struct Target {
   Dims dims;
-  SmallVector<double> scales; // empty when sizes were given
+  SmallVector<double> scales; // empty if sizes were given
 };
 } // namespace
 
@@ -100,7 +102,7 @@ static SmallVector<int64_t> allAxes(Node &n) {
 }
 
 /// Upsample and Resize of opset 10: positions are output / scale; the nearest
-/// element is below when growing and above when shrinking.
+/// element is the one below when growing, and the one above when shrinking.
 static LogicalResult importOldResize(Node &n) {
   std::optional<SmallVector<double>> scales;
   if (n.opset() < 9)

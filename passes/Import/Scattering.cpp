@@ -1,6 +1,6 @@
 //===- Scattering.cpp - ONNX's operators with an index per element --------===//
 //
-// Tensors are flattened, and indices along several axes become one.
+// Tensors are flattened, and indices along several axes are combined into one.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,14 +21,14 @@ static Value integerScalar(Node &n, IntExpr value) {
 }
 
 namespace {
-/// Places in a flattened tensor, and which of them lie inside of it.
+/// Positions in a flattened tensor, and whether each is inside it.
 struct FlatPlaces {
   Value value;
   Value inside;
 };
-/// A tensor as rows, and those that tuples of indices name.
+/// A tensor as rows, and the rows that tuples of indices select.
 struct Rows {
-  int64_t width = 0; // the dims that they stand for
+  int64_t width = 0; // the dims that they combine
   IntExpr count, inner;
   Value places;
 };
@@ -38,7 +38,7 @@ static Value summed(Node &n, Value sum, Value term) {
   return sum ? n.pointwise<AddOp>({sum, term}) : term;
 }
 
-/// Adds `index` along a dim of `extent`: negative ones count from the end.
+/// Adds `index` along a dim of `extent`; negative indices count from the end.
 static void addIndex(Node &n, FlatPlaces &places, Value index, IntExpr extent,
                      IntExpr stride) {
   useAsIndices(n, index, 1, extent, IndexKind::AlsoFromEnd);
@@ -59,7 +59,7 @@ static void addIndex(Node &n, FlatPlaces &places, Value index, IntExpr extent,
                         n.pointwise<MulOp>({index, integerScalar(n, stride)}));
 }
 
-/// One index for each; of those outside it is `total`, which is nowhere.
+/// One index each; an outside position becomes `total`, which is out of range.
 static Value flatIndices(Node &n, const FlatPlaces &places, IntExpr total) {
   if (!places.value || !places.inside)
     return {};
@@ -69,8 +69,8 @@ static Value flatIndices(Node &n, const FlatPlaces &places, IntExpr total) {
               : Value();
 }
 
-/// The places in input 0 that indices along an axis (input 1) name; the other
-/// axes' are those of the indices themselves.
+/// The positions in input 0 that indices (input 1) select along an axis; along
+/// other axes they are the positions of the indices themselves.
 static Value elementPlaces(Node &n) {
   int64_t rank = n.rank(0), axis = n.axis(n.intAttr("axis", 0), rank);
   if (n.failed() || rank == 0 || n.rank(1) != rank ||
@@ -107,15 +107,15 @@ static LogicalResult importGatherElements(Node &n) {
   return picked ? n.result(n.reshape(picked, n.dims(1))) : failure();
 }
 
-/// `x` with the slices that `places` name replaced. ONNX leaves open which of
-/// several for one place stays; here the last, whole.
+/// `x` with the slices at `places` replaced. ONNX does not define which of
+/// several updates of one slice stays; here it is the last, as a whole.
 static Value replaced(Node &n, Value x, Value places, Value updates) {
   if (!x || !places || !updates)
     return {};
   Type counted = n.builder().getI64Type();
   Dims dims = dimsOf(x), rows(dims.size(), n.integer(1));
   rows[0] = dims[0];
-  // Of each row, the number of the last update for it; from 1 on, 0 is none.
+  // For each row, the number of its last update, from 1 on; 0 is none.
   Value none =
       n.op<FillOp>(n.dimsAttr({dims[0]}), n.real(0.0), TypeAttr::get(counted));
   Value numbers =
@@ -130,7 +130,7 @@ static Value replaced(Node &n, Value x, Value places, Value updates) {
   return n.pointwise<SelectOp>({isHit, taken, x});
 }
 
-/// `x` with slices changed as the node's reduction says.
+/// `x` with slices changed by the node's reduction.
 static Value scattered(Node &n, Value x, Value places, Value updates) {
   std::string reduction = n.stringAttr("reduction", "none");
   if (reduction == "none")
@@ -162,14 +162,14 @@ static LogicalResult importScatterElements(Node &n) {
   return result ? n.result(n.reshape(result, n.dims(0))) : failure();
 }
 
-/// Input 0 as rows, and those that the tuples of input 1 name behind the first
-/// `batches` dims, which both have.
+/// Input 0 as rows, and the rows that the tuples of input 1 select. Both share
+/// the first `batches` dims.
 static Rows tupleRows(Node &n, int64_t batches) {
   ArrayRef<IntExpr> dims = n.dims(0), picks = n.dims(1);
   Rows rows;
   if (!picks.empty() && !picks.back().isConstant()) {
-    (void)n.unsupported("the last dim of the indices must be known; fix it "
-                        "with --dim");
+    (void)n.unsupported("the last dim of the indices must be known",
+                        {Remedy{Remedy::Kind::FixDim}});
     return rows;
   }
   if (picks.empty() || picks.back().getConstant() < 1 ||

@@ -60,7 +60,7 @@ static LogicalResult importConstant(Node &n) {
                        "supported");
 }
 
-/// `value` everywhere: a splat where the dims are known.
+/// A tensor filled with `value`: a splat if the dims are known.
 static LogicalResult filled(Node &n, ArrayRef<IntExpr> dims, Type type,
                             ElementsAttr value) {
   SmallVector<int64_t> shape;
@@ -110,7 +110,7 @@ static LogicalResult importConstantOfShape(Node &n) {
   return n.failed() ? failure() : filled(n, *dims, type, value);
 }
 
-/// Integers that are known from dims.
+/// Integers that follow from dims.
 static LogicalResult integersResult(Node &n, ArrayRef<IntExpr> values,
                                     bool isScalar) {
   DimsAttr list = n.dimsAttr(values);
@@ -151,8 +151,8 @@ static bool isFractional(Node &n, unsigned i) {
          !(*dense.getValues<APFloat>().begin()).isInteger();
 }
 
-/// Range of constant floats. Each element is the one before it plus the step,
-/// rounded, as ONNX's function body and ONNX Runtime have it.
+/// Range of constant floats. Each element is the previous one plus the step,
+/// rounded, as in ONNX's function body and ONNX Runtime.
 static LogicalResult fractionalRange(Node &n) {
   std::optional<double> bounds[3];
   for (unsigned i = 0; i < 3; ++i)
@@ -180,7 +180,7 @@ static LogicalResult fractionalRange(Node &n) {
           RankedTensorType::get({int64_t(elements.size())}, type), elements));
 }
 
-/// Range of numbers that are known.
+/// Range of known numbers.
 static LogicalResult importRange(Node &n) {
   Dims bounds;
   for (unsigned i = 0; i < 3; ++i)
@@ -198,7 +198,9 @@ static LogicalResult importRange(Node &n) {
   }
   IntExpr start = bounds[0], limit = bounds[1], delta = bounds[2];
   if (!delta.isConstant() || delta.isConstant(0))
-    return n.unsupported("the step of Range must be constant and not 0");
+    return n.unsupported(
+        "the step of Range must be constant and not 0",
+        {Remedy{Remedy::Kind::GiveConstant}, Remedy{Remedy::Kind::FixDim}});
   IntExpr span = limit - start;
   int64_t step = delta.getConstant();
   if (step == std::numeric_limits<int64_t>::min())
@@ -240,7 +242,7 @@ static LogicalResult importTrilu(Node &n) {
     if (given->size() != 1)
       return n.invalid("requires one k");
     k = given->front();
-    // No matrix has a diagonal beyond; positions plus k must not overflow.
+    // No matrix has a diagonal beyond that; positions plus k must not overflow.
     constexpr int64_t farthest = int64_t(1) << 48;
     if (k.isConstant())
       k = n.integer(std::clamp(k.getConstant(), -farthest, farthest));
@@ -275,8 +277,8 @@ static LogicalResult importOneHot(Node &n) {
   column[axis] = count;
   Value index = n.reshape(n.cast(n.value(0), i64), dims);
   Value positions = n.op<IotaOp>(n.dimsAttr(column), axis, n.integer(0), one);
-  // Negative indices count from the end; large unsigned ones, which became
-  // negative, are nowhere.
+  // Negative indices count from the end. Large unsigned ones, which became
+  // negative, match nothing.
   if (!n.type(0).isUnsignedInteger()) {
     Value end =
         n.op<IntTensorOp>(n.dimsAttr({count}), n.dimsAttr(ArrayRef<IntExpr>()));
@@ -293,7 +295,7 @@ static LogicalResult importOneHot(Node &n) {
       {n.compare(ComparePredicate::EQ, index, positions), pick(1), pick(0)}));
 }
 
-/// Positions of what is not 0, where that is known.
+/// Positions of nonzero elements, if these are known.
 static LogicalResult importNonZero(Node &n) {
   std::optional<SmallVector<bool>> truths = n.truths(0);
   if (!truths)

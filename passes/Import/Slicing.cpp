@@ -18,13 +18,13 @@ struct Box {
 };
 } // namespace
 
-/// Ends far outside mean "to the end" in every exporter.
+/// All exporters write far ends for "to the end".
 constexpr int64_t farAway = 100'000'000;
 
-/// `at`, plus `dim` where it is negative. The sign that sizes above 0 give is
-/// taken, and required, where there is one: to say what sizes of 0 make would
-/// leave sizes that nothing can be compared with. Nor can anything where two
-/// sizes are subtracted; the larger is meant to come first.
+/// `at`, plus `dim` if it is negative. If all sizes above 0 give one sign, that
+/// sign is assumed and required: an expression that also covers sizes of 0
+/// could not be compared with others. The same goes for a difference of two
+/// sizes; the larger is assumed to come first.
 static IntExpr positionOfUnknownSign(Node &n, IntExpr at, IntExpr dim) {
   std::optional<int64_t> low = at.lowerBound(), high = at.upperBound();
   if (high && *high < 0)
@@ -60,7 +60,7 @@ static std::optional<IntExpr> position(Node &n, IntExpr at, IntExpr dim,
   return IntExpr::max(low, IntExpr::min(at, high));
 }
 
-/// to - from, a maximum in `from` taken apart.
+/// to - from, with a maximum in `from` distributed.
 static IntExpr distance(IntExpr from, IntExpr to) {
   if (from.getKind() != IntExpr::Kind::Max)
     return to - from;
@@ -77,14 +77,16 @@ static bool narrow(Node &n, Box &box, int64_t d, IntExpr start, IntExpr end,
                    IntExpr step) {
   if (!step.isConstant() || step.isConstant(0) ||
       step.getConstant() == std::numeric_limits<int64_t>::min()) {
-    (void)n.unsupported("steps must be constant and not 0");
+    (void)n.unsupported(
+        "steps must be constant and not 0",
+        {Remedy{Remedy::Kind::GiveConstant}, Remedy{Remedy::Kind::FixDim}});
     return false;
   }
   IntExpr dim = n.dims(0)[d], zero = n.integer(0);
   bool backwards = step.getConstant() < 0;
-  // Going backwards, positions run from dim - 1 down, and -1 is past the end.
-  // A start before the first element is the first one either way: so ONNX and
-  // ONNX Runtime have it, where numpy takes nothing. (Of no elements, -1 is.)
+  // Going backwards, positions run from dim - 1 down, and -1 is past the end. A
+  // start before the first element means the first one in either direction, as
+  // in ONNX and ONNX Runtime; numpy takes nothing. (Without elements it is -1.)
   IntExpr low = backwards ? n.integer(-1) : zero;
   IntExpr high = backwards ? dim - 1 : dim;
   std::optional<IntExpr> from = position(
@@ -92,7 +94,7 @@ static bool narrow(Node &n, Box &box, int64_t d, IntExpr start, IntExpr end,
   std::optional<IntExpr> to = position(n, end, dim, low, high);
   if (!from || !to)
     return false;
-  // dim - max(0, dim - k) is min(dim, k): sizes read well where they can.
+  // dim - max(0, dim - k) becomes min(dim, k), which reads better.
   IntExpr span = backwards ? *from - *to : distance(*from, *to);
   box.sizes[d] = IntExpr::max(span.ceilDiv(std::abs(step.getConstant())), zero);
   box.starts[d] = box.sizes[d].isConstant(0) ? zero : *from;
@@ -165,7 +167,7 @@ static std::optional<Dims> splitSizes(Node &n, IntExpr dim) {
     return sizes;
   }
   unsigned count = n.numOutputs();
-  // Since opset 18 the last part may be smaller; before, parts are equal.
+  // Since opset 18 the last part may be smaller; before, all are equal.
   IntExpr part = dim.ceilDiv(count);
   IntExpr last = dim - part * int64_t(count - 1);
   if (n.opset() < 18)
@@ -194,7 +196,7 @@ static LogicalResult importSplit(Node &n) {
     box.starts[axis] = start;
     box.sizes[axis] = size;
     start = start + size;
-    // Parts are checked as a whole below, before any is used.
+    // The parts are checked together below, before any is used.
     IntExpr rest = dim - start;
     if (rest.isConstant() && rest.getConstant() < 0)
       return n.invalid("the parts are larger than the dim");
@@ -210,7 +212,7 @@ static LogicalResult importGather(Node &n) {
   if (n.failed())
     return failure();
   IntExpr dim = n.dims(0)[axis];
-  // One known index is a slice without that dim.
+  // A single known index is a slice without that dim.
   if (n.rank(1) == 0) {
     if (std::optional<SmallVector<int64_t>> known = n.knownIntegers(1)) {
       int64_t index = known->front();
@@ -231,7 +233,7 @@ static LogicalResult importGather(Node &n) {
   return n.result(n.op<GatherOp>({n.value(0), n.value(1)}, axis));
 }
 
-/// The rows along an axis, or the elements, that a known condition takes.
+/// The rows along an axis, or the elements, that a known condition selects.
 static LogicalResult importCompress(Node &n) {
   std::optional<SmallVector<bool>> truths = n.truths(1);
   if (!truths)

@@ -17,8 +17,8 @@ using llvm::Twine;
 
 namespace mlc {
 
-/// Inputs of small floats as float32 for the handler, its outputs of float32
-/// back to the inputs' type.
+/// Casts inputs of small floats to float32 for the handler, and its float32
+/// outputs back to the inputs' type.
 static LogicalResult importInSingle(const OperatorEntry &entry, Node &n) {
   Type single = n.builder().getF32Type(), small;
   std::vector<Tensor> wide;
@@ -39,7 +39,7 @@ static LogicalResult importInSingle(const OperatorEntry &entry, Node &n) {
   if (failed(entry.handler(n)))
     return failure();
   for (auto [i, output] : llvm::enumerate(n.outputs)) {
-    // A layer norm's mean and deviation, behind its result, are float32.
+    // The mean and deviation of a layer norm, after its result, are float32.
     bool isStatistic = i > 0 && entry.name == "LayerNormalization";
     if (small && !isStatistic && output && output->elementType == single)
       if (failed(n.result(i, n.cast(n.materialize(*output), small))))
@@ -54,7 +54,7 @@ static bool isComposed(StringRef name) {
       "Cosh",
       "Elu",
       "Gelu",
-      "HardSigmoid", // its factors are float32, whatever it works on
+      "HardSigmoid", // its factors are always float32
       "HardSwish",
       "LeakyRelu",
       "Mean",
@@ -124,7 +124,7 @@ Value Node::scalarConstant(Type type, double value) {
 Value Node::reshape(Value value, ArrayRef<IntExpr> dims) {
   if (!value || ArrayRef<IntExpr>(dimsOf(value)) == dims)
     return value;
-  // A constant takes the other dims itself.
+  // A constant can be reshaped directly.
   auto literal = value.getDefiningOp<ConstantOp>();
   DimsAttr target = DimsAttr::get(context(), dims);
   std::optional<SmallVector<int64_t>> shape = target.asConstants();
@@ -132,7 +132,7 @@ Value Node::reshape(Value value, ArrayRef<IntExpr> dims) {
     ElementsAttr elements = literal.getValue();
     if (countElements(*shape) == elements.getNumElements()) {
       Value result = constant(reshapeElements(elements, *shape));
-      // The original, when made for this node alone, has no other use.
+      // The original has no other use if it was made for this node.
       return result;
     }
   }
@@ -168,8 +168,8 @@ Value Node::cast(Value value, Type type) {
   return op<CastOp>(value, type);
 }
 
-/// Whether for some sizes above 0 `dim` is 1 and `other` is not. A few sizes
-/// are tried; of many symbols, dims that are one alone count.
+/// Whether `dim` is 1 and `other` is not for some sizes above 0. Tries a few
+/// sizes; with many symbols only dims that are single symbols count.
 static bool isOneBesideOther(IntExpr dim, IntExpr other) {
   llvm::SetVector<StringRef> symbols;
   for (IntExpr expr : {dim, other})
@@ -199,9 +199,9 @@ static bool isOneBesideOther(IntExpr dim, IntExpr other) {
   return false;
 }
 
-/// Whether `dim` is repeated, beside `other`, should it turn out to be 1. That
-/// costs every run, and of a feature map nobody means it unless an operator
-/// (`isMeant`) says so: what a window makes is 1 only for the smallest inputs.
+/// Whether `dim`, beside `other`, is broadcast if it is 1 at run time. That
+/// costs every run, and models do not broadcast feature maps unless an operator
+/// (`isMeant`) says so: windows give 1 only for the smallest inputs.
 bool Node::yields(IntExpr dim, IntExpr other, bool isMeant) {
   std::optional<int64_t> low = dim.lowerBound(), high = dim.upperBound();
   if ((low && *low > 1) || (high && *high < 1))
@@ -228,8 +228,8 @@ IntExpr Node::broadcastDim(IntExpr a, IntExpr b, bool isMeant) {
   }
   if (!aYields || !bYields)
     return aYields ? b : a; // and `broadcast` checks the other
-  // They are equal, or the smaller is 1; of 0 and 1 ONNX makes 0, which is said
-  // where sizes above 0 come to it, and refused where only sizes of 0 do.
+  // They are equal, or the smaller is 1. ONNX broadcasts 0 and 1 to 0: computed
+  // if sizes above 0 can give 0, refused if only sizes of 0 do.
   IntExpr large = IntExpr::max(a, b), small = IntExpr::min(a, b);
   if (!isUsuallyNonNegative(small - 1))
     return large * IntExpr::min(small, integer(1)); // `broadcast` checks both
@@ -284,7 +284,8 @@ Value Node::broadcast(Value value, ArrayRef<IntExpr> dims, bool isMeant) {
     }
   }
   value = reshape(value, expanded);
-  // A dim that turns out to be 1 is repeated: its last element is its first.
+  // A dim that turns out to be 1 is repeated by edge padding, because its last
+  // element is its first.
   value =
       pad(value, Dims(dims.size(), integer(0)), missing, PadMode::Edge, 0.0);
   if (!value || ArrayRef<IntExpr>(dimsOf(value)) == dims)

@@ -16,16 +16,16 @@ using Dims = llvm::SmallVector<IntExpr>;
 /// The dims of a tensor value; a null value has none.
 Dims dimsOf(mlir::Value value);
 
-/// No tensor of a model may need more elements than this; it keeps products of
-/// dims and byte sizes far from overflow.
+/// The most elements of a tensor of a model; keeps products of dims and byte
+/// sizes far from overflow.
 constexpr int64_t maxElements = int64_t(1) << 44;
-/// As many as the runtime takes (MLC_MAX_RANK).
+/// The runtime's limit (MLC_MAX_RANK).
 constexpr int64_t maxRank = 16;
 
-/// The MLIR type of an ONNX TensorProto.DataType; null when mlc has none.
+/// The MLIR type of an ONNX TensorProto.DataType; null if mlc has none.
 /// Unsigned integers are ui8 and so on, bool is i1.
 mlir::Type getElementType(mlir::MLIRContext *context, int32_t onnxType);
-/// The ONNX number of an element type; 0 when there is none.
+/// The ONNX number of an element type; 0 if there is none.
 int32_t getOnnxType(mlir::Type type);
 /// ONNX's name of a type number, for messages.
 std::string describeOnnxType(int32_t onnxType);
@@ -33,26 +33,26 @@ std::string describeOnnxType(int32_t onnxType);
 /// Bytes of one element in ONNX's raw format.
 unsigned getRawElementSize(mlir::Type type);
 
-/// Product of static dims; nothing when negative or over maxElements.
+/// Product of static dims; nothing if negative or over maxElements.
 std::optional<int64_t> countElements(llvm::ArrayRef<int64_t> dims);
 
 /// The tensor's value. Equal elements become a splat; large data is referenced
-/// where it lies. The error says what is wrong with the tensor.
+/// in place. The error says what is wrong with the tensor.
 llvm::Expected<mlir::ElementsAttr> readTensor(mlir::MLIRContext *context,
                                               const onnx::TensorProto &tensor,
                                               ModelFile &file,
                                               llvm::StringRef name);
 
 /// A constant of this type from little-endian bytes, one element after the
-/// other (bool: a byte each). `owner` keeps them alive when given; otherwise
-/// they are copied. Precondition: the size fits the type.
+/// other (bool: a byte each). `owner` keeps them alive if given; otherwise they
+/// are copied. Precondition: the size fits the type.
 mlir::ElementsAttr makeElements(mlir::RankedTensorType type,
                                 llvm::StringRef bytes,
                                 std::shared_ptr<const void> owner,
                                 llvm::StringRef name);
 
-/// The bytes of a constant as makeElements takes them, splats written out.
-/// Nothing for kinds of ElementsAttr that hold none.
+/// The bytes of a constant as makeElements takes them, splats expanded. Nothing
+/// for kinds of ElementsAttr without bytes.
 std::optional<std::vector<char>> getRawBytes(mlir::ElementsAttr value);
 
 /// The same elements with other static dims of the same product.

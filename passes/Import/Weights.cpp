@@ -11,7 +11,7 @@ namespace mlc {
 
 namespace {
 
-/// An input of an operator that says how, not with what, it computes.
+/// An input of an operator that is a setting, not data.
 struct Setting {
   StringRef op;
   int input;
@@ -38,13 +38,13 @@ constexpr Setting settings[] = {
 struct Uses {
   int count = 0;
   StringRef setting;
-  /// By BatchNormalization in training form, which moves it.
+  /// Read by BatchNormalization in training form, which updates it.
   bool isStatistic = false;
   std::vector<std::string> copies;
 };
 
-/// Operators that give a tensor on unchanged: what they read is read as what
-/// they write.
+/// Whether an operator passes a tensor on unchanged: reads of its output count
+/// as reads of its input.
 bool handsOn(const onnx::NodeProto &node) {
   return node.op_type() == "Identity" && node.output_size() == 1;
 }

@@ -16,31 +16,32 @@ class TensorProto;
 
 namespace mlc {
 
-/// What a Constant node holds as a tensor; null for other nodes.
+/// The tensor of a Constant node; null for other nodes.
 const onnx::TensorProto *findHeldTensor(const onnx::NodeProto &node);
 
-/// An initializer of a model, or a tensor of floats in a Constant node.
+/// An initializer of a model, or a float tensor of a Constant node.
 struct Weight {
   std::string name;
   std::vector<int64_t> dims;
-  /// Why it is not trained unless somebody asks for it; empty where it is.
+  /// Why it is not trained by default; empty if it is.
   std::string frozen;
-  /// Whether asking helps: it is of floats, and something reads it.
+  /// Whether it can be trained on request: it is of floats, and something reads
+  /// it.
   bool canBeTrained = false;
   /// Whether it is a running statistic of BatchNormalization in training form,
-  /// which batches move.
+  /// which batches update.
   bool isStatistic = false;
-  /// How many nodes read it, and what else it is called: outputs of Identity,
-  /// which an exporter leaves where it has made one weight of several.
+  /// The number of nodes that read it, and its other names: outputs of
+  /// Identity, which exporters leave when they merge weights.
   int readers = 0;
   std::vector<std::string> copies;
 };
 
-/// The initializers of `graph`, in the file's order, then what Constant nodes
-/// hold of floats with dims, and whether each is one that training changes: an
-/// initializer of floats, of at least one dim, and read somewhere where it is
-/// not a setting (a running mean, the bounds of Clip, the scales of Resize).
-/// Nodes inside If and Loop count as readers. `inTraining` is
+/// The initializers of `graph`, in the file's order, then the float constants
+/// with dims of Constant nodes. Training changes a weight if it is an
+/// initializer of floats, has at least one dim, and is read somewhere other
+/// than as a setting (a running mean, the bounds of Clip, the scales of
+/// Resize). Nodes inside If and Loop count as readers. `inTraining` is
 /// ImportOptions::inTraining.
 std::vector<Weight> listWeights(const onnx::GraphProto &graph, bool inTraining);
 

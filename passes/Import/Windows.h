@@ -12,7 +12,7 @@ namespace mlc {
 struct WindowAttributes {
   llvm::SmallVector<int64_t> kernel, strides, dilations;
   Dims pads; // all begins, then all ends
-  /// Set while auto_pad is SAME_*: pads follow from the output size.
+  /// Set if auto_pad is SAME_*: pads follow from the output size.
   bool same = false, sameUpper = false;
 
   unsigned rank() const { return kernel.size(); }
@@ -20,8 +20,8 @@ struct WindowAttributes {
   int64_t span(unsigned d) const { return (kernel[d] - 1) * dilations[d] + 1; }
 };
 
-/// Reads and checks the attributes; nothing, with the error remembered, when
-/// they do not fit. `kernel` is the weight's, when the node has one.
+/// Reads and checks the attributes; nothing, with the error recorded, if they
+/// do not fit. `kernel` is the weight's, if the node has one.
 std::optional<WindowAttributes>
 readWindow(Node &n, std::optional<llvm::SmallVector<int64_t>> kernel);
 

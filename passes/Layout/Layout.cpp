@@ -23,7 +23,7 @@ static void layOutFunction(func::FuncOp function,
   Block &block = function.getBody().front();
   widenConvolutions(forms, builder, block);
   for (Operation &op : llvm::make_early_inc_range(block)) {
-    // What is known at compile time is packed where it is used.
+    // Compile-time values are packed where they are used.
     if (op.getNumOperands() > 0 && isCompileTime(op.getOperand(0)) &&
         llvm::all_of(op.getOperands(),
                      [](Value v) { return isCompileTime(v); }) &&

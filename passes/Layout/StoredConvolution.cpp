@@ -11,11 +11,11 @@ using Part = StoredDim::Part;
 
 namespace {
 
-/// What is constant about a convolution that can be laid out.
+/// The constant properties of a convolution that can be laid out.
 struct Shape {
   int64_t inputs, outputs, groups;
   unsigned spatial; // how many spatial dims
-  /// The same for the layout, which looks at channels alone.
+  /// The same for the layout, which considers only channels.
   ConvolutionShape channels() const {
     return {
         .outputChannels = outputs, .inputChannels = inputs, .groups = groups};
@@ -70,9 +70,9 @@ private:
                  static_cast<unsigned>(x.size() - 2)};
   }
 
-  /// Whether weights that are known only when the model runs had better be
-  /// packed by each run: not where the result has so few pixels that a pass
-  /// over the weights is a good part of the work. Measured on 512 channels.
+  /// Whether to pack weights that are known only at run time in each run: not
+  /// if the result has so few pixels that a pass over the weights is a large
+  /// part of the work. Measured on 512 channels.
   bool isPackingWorthwhile(ArrayRef<IntExpr> w) {
     constexpr int64_t leastReads = 64;
     int64_t reads = 1;
@@ -88,7 +88,7 @@ private:
     return reads >= leastReads;
   }
 
-  /// The input with its halo. What is not spatial has none.
+  /// The input with its halo, which only spatial dims have.
   Value halo(const StoredForm &x) {
     SmallVector<IntExpr> low, high;
     for (const StoredDim &stored : x.layout.getOrder()) {
@@ -101,7 +101,7 @@ private:
     return forms.pad(loc, x.value, low, high);
   }
 
-  /// Weights [O, C, k...] with the dims of these sizes in blocks, whose lanes
+  /// Weights [O, C, k...] with the given dims in blocks of these sizes. Lanes
   /// come last, those of C before those of O.
   LayoutAttr weights(ArrayRef<std::pair<unsigned, int64_t>> blocked,
                      bool leavesOutChannels = false) {
@@ -123,7 +123,7 @@ private:
     return LayoutAttr::get(forms.getContext(), order, splits);
   }
 
-  /// The convolution of `x` without its halo with plain weights.
+  /// The convolution of `x`, which has no halo yet, with plain weights.
   StoredForm convolve(StoredForm x, Value w, LayoutAttr weights,
                       int64_t groups) {
     x.value = halo(x);
@@ -170,8 +170,8 @@ private:
   }
 
   StoredForm depthwise() {
-    // Vectors of pixels serve as well, unless rows are too short for any, so
-    // that blocks are not worth packing for.
+    // Vectors of pixels are as good, so packing into blocks pays only if rows
+    // are too short for them.
     constexpr int64_t shortestRow = 4;
     IntExpr row = sizesOf(conv.getX()).back();
     bool isShort = row.isConstant() && row.getConstant() < shortestRow;

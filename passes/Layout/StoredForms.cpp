@@ -65,14 +65,15 @@ LayoutAttr StoredForms::layoutOf(ArrayRef<IntExpr> dims, int64_t groups) const {
   SmallVector<DimSplit> splits;
   if (isBlocked) {
     int64_t channels = dims[1].getConstant();
-    // Whole blocks: groups make no difference.
+    // With whole blocks per group, groups make no difference.
     bool isWhole = channels % (groups * wanted.block) == 0;
     splits.push_back({1, channels, wanted.block, isWhole ? 1 : groups});
   }
   return LayoutAttr::get(getContext(), order, splits);
 }
 
-/// Every spatial dim is 1, so that the order of pixels and channels is none.
+/// Whether every spatial dim is 1, so that the order of pixels and channels
+/// does not matter.
 static bool isPixel(ArrayRef<IntExpr> spatial) {
   return llvm::all_of(spatial, [](IntExpr dim) { return dim.isConstant(1); });
 }

@@ -12,12 +12,11 @@
 
 namespace mlc {
 
-/// A tensor [n, c, s...] as it is kept for convolutions.
+/// A tensor [n, c, s...] as it is stored for convolutions.
 struct StoredForm {
   mlir::Value value;
   LayoutAttr layout;
-  /// Fills may hold infinities or NaN, which even a weight of zero does not
-  /// silence.
+  /// Fills may hold infinities or NaN; even a weight of zero keeps these.
   bool isDirty = false;
 
   explicit operator bool() const { return value != nullptr; }
@@ -27,28 +26,28 @@ struct StoredForm {
   }
 };
 
-/// Builds operators and knows which plain values have a stored form.
+/// Builds operators and tracks which plain values have a stored form.
 class StoredForms {
 public:
   StoredForms(mlir::OpBuilder &builder, const ConvolutionLayout &layout)
       : builder(builder), wanted(layout) {}
 
   const ConvolutionLayout &getLayout() const { return wanted; }
-  /// Channels in a block; 0 where channels are last.
+  /// Channels per block; 0 if channels are last.
   int64_t getBlock() const { return wanted.block; }
   mlir::MLIRContext *getContext() const { return builder.getContext(); }
 
-  /// How a tensor with these dims is kept, its blocks not across `groups`.
-  /// Precondition: two dims or more, known channels, of which groups are equal
-  /// parts.
+  /// The layout of a tensor with these dims; its blocks do not cross `groups`.
+  /// Precondition: at least two dims, and known channels that the groups divide
+  /// equally.
   LayoutAttr layoutOf(llvm::ArrayRef<IntExpr> dims, int64_t groups) const;
 
-  /// The stored form of `plain` if there is one.
+  /// The stored form of `plain`, if there is one.
   StoredForm lookup(mlir::Value plain) const { return forms.lookup(plain); }
 
-  /// The stored form of `plain` with blocks that are not across `groups`,
-  /// packed when there is none; `clean`: its fills are finite. Null when the
-  /// channels are not known, or there are no pixels.
+  /// The stored form of `plain` with blocks that do not cross `groups`, packed
+  /// if there is none. `clean`: its fills are finite. Null if the channels are
+  /// not known, or if there are no pixels.
   StoredForm get(mlir::Location loc, mlir::Value plain, int64_t groups,
                  bool clean);
 
@@ -56,11 +55,11 @@ public:
   mlir::Value unpack(mlir::Location loc, const StoredForm &form);
 
   /// `x` in another layout, by a pad, a reshape and a transpose: for weights,
-  /// of which these are folded.
+  /// where these are folded.
   mlir::Value rearrange(mlir::Location loc, mlir::Value x, LayoutAttr layout);
 
-  /// An operator of the mlc dialect, by its operands and attributes as they are
-  /// declared; null when it is not well formed.
+  /// An mlc operator, from its operands and attributes in the order of its
+  /// declaration; null if it is not well formed.
   template <typename Op, typename... Args>
   mlir::Value create(mlir::Location loc, Args &&...args) {
     mlir::FailureOr<Op> op =
@@ -69,8 +68,8 @@ public:
   }
   /// The same operator on other operands.
   mlir::Value createLike(mlir::Operation *op, mlir::ValueRange operands);
-  /// The operator called `name` on stored operands; `layouts`: theirs and the
-  /// result's.
+  /// The operator called `name` on stored operands; `layouts` are those of its
+  /// operands and result.
   mlir::Value layOut(mlir::Location loc, llvm::StringRef name,
                      mlir::ValueRange operands, mlir::DictionaryAttr attributes,
                      llvm::ArrayRef<LayoutAttr> layouts);
@@ -86,7 +85,7 @@ public:
   /// A border of zeros.
   mlir::Value pad(mlir::Location loc, mlir::Value x,
                   llvm::ArrayRef<IntExpr> low, llvm::ArrayRef<IntExpr> high);
-  /// The same, if need be that which another reader of `x` has made before.
+  /// The same, but reuses the pad that another reader of `x` has made.
   mlir::Value padOnce(mlir::Location loc, mlir::Value x,
                       llvm::ArrayRef<IntExpr> low,
                       llvm::ArrayRef<IntExpr> high);
@@ -100,26 +99,27 @@ private:
 /// Dims of a value of the mlc dialect.
 llvm::SmallVector<IntExpr> sizesOf(mlir::Value value);
 
-/// Makes convolutions of small floats with constant weights in `block` ones of
-/// float32 between casts.
+/// Turns convolutions of small floats with constant weights in `block` into
+/// float32 ones between casts.
 void widenConvolutions(StoredForms &forms, mlir::OpBuilder &builder,
                        mlir::Block &block);
 
-/// The stored result of a convolution whose weights have known sizes; null when
-/// it stays as it is. Weights that are no constant are packed by each run,
-/// where that pays.
+/// The stored result of a convolution whose weights have known sizes; null if
+/// it stays as it is. Weights that are not constant are packed in each run, if
+/// that pays.
 StoredForm layOutConvolution(StoredForms &forms, ConvOp conv);
 
-/// The stored result of a transposed convolution that is a convolution: of
-/// stride 1. Null when it stays as it is.
+/// The stored result of a transposed convolution that is a convolution, because
+/// its stride is 1. Null if it stays as it is.
 StoredForm layOutTransposedConvolution(StoredForms &forms, ConvTransposeOp op);
 
-/// Where `conv` is of two transposes, as the gradient of a convolution's
-/// weights is, puts one of stored tensors in its place; false where it is none.
+/// Replaces `conv` by a convolution of stored tensors if it is one of two
+/// transposes, like the gradient of a convolution's weights; false if it is
+/// not.
 bool layOutWeightGradient(StoredForms &forms, ConvOp conv);
 
-/// The stored result of an operator some of whose operands have stored forms;
-/// null when it cannot work on them.
+/// The stored result of an operator with stored operands; null if it cannot
+/// work on them.
 StoredForm layOutOperator(StoredForms &forms, mlir::Operation *op);
 
 } // namespace mlc

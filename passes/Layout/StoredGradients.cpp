@@ -1,11 +1,10 @@
 //===- StoredGradients.cpp - Gradients of convolutions on stored tensors --===//
 //
-// The gradient of a convolution's input is a transposed convolution, which for
-// stride 1 is one with the taps in reverse order and the channels of the
-// weights exchanged. That of its weights is a convolution of transposes, with
-// channels for images and images for channels: told of tensors in blocks of
-// channels, it is a product of the lanes of one by the lanes of the other,
-// summed over images and pixels.
+// The gradient of a convolution's input is a transposed convolution. With
+// stride 1 that is a convolution with reversed taps and swapped channels of the
+// weights. The gradient of its weights is a convolution of transposes, with
+// channels as images and images as channels. On tensors in blocks of channels
+// it is a product of the lanes of both, summed over images and pixels.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,11 +19,11 @@ using llvm::SmallVector;
 using Part = StoredDim::Part;
 
 //===----------------------------------------------------------------------===//
-// Of the input
+// Gradient of the input
 //===----------------------------------------------------------------------===//
 
-/// The pads of the convolution that a transposed one of stride 1 is; none where
-/// it is not one.
+/// The pads of the convolution that a transposed one of stride 1 equals;
+/// nothing if there is none.
 static std::optional<SmallVector<IntExpr>> padsOf(ConvTransposeOp op) {
   SmallVector<IntExpr> w = sizesOf(op.getW());
   unsigned spatial = w.size() - 2;
@@ -78,16 +77,16 @@ StoredForm mlc::layOutTransposedConvolution(StoredForms &forms,
                                      op.getGroups());
   if (!value || value.getType() != op.getResult().getType())
     return {};
-  // Without users, the plain one is erased.
+  // The plain one is erased, because it has no users.
   return layOutConvolution(forms, value.getDefiningOp<ConvOp>());
 }
 
 //===----------------------------------------------------------------------===//
-// Of the weights
+// Gradient of the weights
 //===----------------------------------------------------------------------===//
 
-/// The tensor of which `value` is the transpose that exchanges the first two
-/// dims; null where it is no such.
+/// The tensor that `value` transposes by swapping the first two dims; null if
+/// it is not such a transpose.
 static Value transposedOf(Value value) {
   auto transpose = value.getDefiningOp<TransposeOp>();
   unsigned rank = cast<RankedTensorType>(value.getType()).getRank();
@@ -96,7 +95,7 @@ static Value transposedOf(Value value) {
   return isExchange ? transpose.getX() : Value();
 }
 
-/// How what is stored so is stored as its transpose.
+/// The layout of the transpose of a tensor in `layout`.
 static LayoutAttr exchange(LayoutAttr layout) {
   auto other = [](unsigned d) { return d < 2 ? 1 - d : d; };
   SmallVector<StoredDim> order(layout.getOrder());
@@ -130,7 +129,7 @@ public:
   }
 
 private:
-  /// The image's channels may be few; those of the result are lanes.
+  /// The image may have few channels, but those of the result are lanes.
   bool isKnown() {
     SmallVector<IntExpr> image = sizesOf(x), result = sizesOf(y);
     return image.size() > 2 && image[1].isConstant() &&
@@ -147,7 +146,7 @@ private:
     return {x, LayoutAttr::getPlain(forms.getContext(), dims.size())};
   }
 
-  /// Of the gradient [C, O, k...], in blocks of both as weights are.
+  /// The layout of the gradient [C, O, k...], in blocks of both, like weights.
   LayoutAttr layoutOf(LayoutAttr image, LayoutAttr cotangent) const {
     const DimSplit *inputs = image.getSplit(1),
                    *outputs = cotangent.getSplit(1);
@@ -188,8 +187,8 @@ private:
         {exchange(image.layout), exchange(cotangent.layout), result});
   }
 
-  /// Readers of the gradient get it from the stored one, those of its transpose
-  /// without a second movement.
+  /// Readers of the gradient get it unpacked from the stored one; readers of
+  /// its transpose get that directly, without a second movement.
   bool replace(Value value, LayoutAttr result) {
     for (Operation *user : llvm::make_early_inc_range(conv->getUsers())) {
       if (!isa<TransposeOp>(user) ||

@@ -1,8 +1,8 @@
-//===- StoredOperators.cpp - What else works on stored tensors ------------===//
+//===- StoredOperators.cpp - Other operators on stored tensors ------------===//
 //
-// An operator works on stored tensors where its definition can be told of them
-// (dialects/Interfaces/Layout.h): every channel of its result comes of the same
-// channel of its operands. No operator is known by name here.
+// An operator works on stored tensors if its definition can be transformed to
+// them (dialects/Interfaces/Layout.h): each channel of its result depends on
+// the same channel of its operands. No operator is known by name here.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,8 +16,8 @@ using llvm::SmallVector;
 
 namespace {
 
-/// Whether the divisor is positive whatever the operands are, as far as this
-/// can be seen: a number, a count, 1 + exp(..).
+/// Whether the divisor is evidently positive for any operands: a number, a
+/// count, 1 + exp(..).
 bool isPositive(const Expr &expr) {
   const ExprNode &node = *expr;
   switch (node.kind) {
@@ -35,7 +35,7 @@ bool isPositive(const Expr &expr) {
   }
 }
 
-/// Whether finite operands can give an infinity or NaN (overflow aside).
+/// Whether finite operands can give an infinity or NaN, except by overflow.
 bool canLeaveFinite(const Definition &definition) {
   bool unsafe = false;
   for (const Stage &stage : definition.stages)
@@ -69,8 +69,8 @@ public:
     if (!like || to.size() < 3 || !to[1].isConstant())
       return {};
     FailureOr<Definition> definition = getDefinition(defined);
-    // Between stages there would be tensors without a layout of their own, and
-    // contractions have more to gain than a pack costs.
+    // Intermediate stages would be tensors without a layout, and contractions
+    // gain more than a pack costs.
     if (failed(definition) || definition->stages.size() != 1 ||
         getKind(*definition).isContraction)
       return {};
@@ -94,7 +94,7 @@ public:
   }
 
 private:
-  /// One number for each channel, which is stored in blocks as it is.
+  /// Whether it has one number per channel, which blocks store unchanged.
   static bool isVector(Value value) {
     SmallVector<IntExpr> dims = sizesOf(value);
     return dims.size() > 2 &&
@@ -102,9 +102,9 @@ private:
                         [](IntExpr dim) { return dim.isConstant(1); });
   }
 
-  /// A stored form that the operator's result is to be like: of an operand, or
-  /// for what is known at compile time or a number for each channel, as a bias
-  /// is, of what stands beside it.
+  /// The stored form that the operator's result should have: that of an
+  /// operand. For compile-time values and one number per channel, such as a
+  /// bias, it is the form of another operand of a reader.
   StoredForm findForm() {
     for (Value operand : op->getOperands())
       if (StoredForm form = forms.lookup(operand))
@@ -120,9 +120,9 @@ private:
     return {};
   }
 
-  /// How the operand is read: in its stored form; packed, where it is known at
-  /// compile time, or but a number for each channel, and has the result's
-  /// channels; plain otherwise.
+  /// The form in which an operand is read. It is stored if it has a stored
+  /// form, and packed if it is known at compile time or has one number per
+  /// channel, and has the result's channels. Otherwise it is plain.
   StoredForm operandBeside(Value operand, ArrayRef<IntExpr> to,
                            int64_t groups) {
     SmallVector<IntExpr> dims = sizesOf(operand);
@@ -130,7 +130,7 @@ private:
                      LayoutAttr::getPlain(forms.getContext(), dims.size())};
     bool hasChannels = dims.size() >= 2 && dims[1] == to[1];
     if (StoredForm form = forms.lookup(operand)) {
-      // One channel for all is read where it is.
+      // A single channel is read in place.
       if (!hasChannels && dims[1].isConstant(1))
         return plain;
       isAnyDirty |= form.isDirty;
@@ -143,8 +143,8 @@ private:
     return packed ? packed : plain;
   }
 
-  /// Whether the definition can be told of stored tensors, and gives there what
-  /// it gives on plain ones.
+  /// Whether the definition can be transformed to stored tensors, and computes
+  /// the same there.
   bool isExpressible(const Definition &definition, ArrayRef<Value> operands,
                      ArrayRef<LayoutAttr> layouts) {
     SmallVector<TensorShape> stored;
@@ -159,8 +159,8 @@ private:
     return false;
   }
 
-  /// What works on elements alone works on stored ones as it is, unless its
-  /// attributes name dims.
+  /// Element-wise operators work on stored tensors unchanged, unless their
+  /// attributes have dims.
   Value build(const Definition &definition, ArrayRef<Value> operands,
               ArrayRef<LayoutAttr> layouts) {
     auto isAlike = [&](LayoutAttr layout) { return layout == result; };

@@ -1,12 +1,12 @@
 //===- Widen.cpp - Small floats in front of convolutions ------------------===//
 //
-// A convolution of small floats computes in float32 and rounds once, by its
-// definition. Every element of its input is read many times, and would be
-// widened each time. So the cast is made an operator: it runs where the input
-// is made (in the epilogue of the convolution before), weights are widened now,
-// and what follows is a convolution of float32 like any other. A batch norm
-// between convolutions becomes the scale and shift that it is, whose factors
-// are computed now.
+// By its definition, a convolution of small floats computes in float32 and
+// rounds once. Every element of its input is read many times, and would be
+// widened each time. So the cast becomes an operator: it runs where the input
+// is made (in the epilogue of the convolution before), weights are widened at
+// compile time, and the convolution is an ordinary float32 one. A batch norm
+// between convolutions becomes a scale and shift, with factors computed at
+// compile time.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,8 +30,8 @@ bool isSmallFloat(Value value) {
   return element.isF16() || element.isBF16();
 }
 
-/// Operators that choose among their operands' elements, so that it makes no
-/// difference whether these are widened before or after.
+/// Operators that only select elements of their operands, so that they can be
+/// widened before or after.
 bool choosesElements(Operation *op) {
   return isa_and_nonnull<ConcatOp, SliceOp, TransposeOp, ReshapeOp, MaxPoolOp>(
              op) &&
@@ -54,7 +54,7 @@ public:
       if (wide)
         replace(op, wide);
     }
-    // Consumers come after producers, and get their casts first.
+    // Sink the casts of consumers before those of producers.
     while (!casts.empty())
       sink(casts.pop_back_val());
   }
@@ -64,7 +64,7 @@ private:
     return forms.create<CastOp>(loc, x, to);
   }
 
-  /// `x` in float32, made where `x` is.
+  /// `x` in float32; the cast is placed where `x` is defined.
   Value widened(Value x) {
     if (Value wide = wideOf.lookup(x))
       return wide;
@@ -77,7 +77,7 @@ private:
     return wide;
   }
 
-  /// Rounds `wide` to the type of the result of `op`, and puts it there.
+  /// Rounds `wide` to the result type of `op` and replaces the result by it.
   void replace(Operation &op, Value wide) {
     Type small = getElementTypeOrSelf(op.getResult(0).getType());
     Value rounded = convert(op.getLoc(), wide, small);
@@ -132,8 +132,8 @@ private:
                                      forms.dims(dims));
   }
 
-  /// Widens the operands of what makes the cast's operand instead, where the
-  /// cast is its only reader.
+  /// Widens the operands of the op before the cast instead, if the cast is its
+  /// only reader.
   void sink(Operation *widening) {
     Operation *op = widening->getOperand(0).getDefiningOp();
     if (!choosesElements(op) || !op->hasOneUse())

@@ -49,8 +49,8 @@ struct Converter {
     return result;
   }
 
-  /// floordiv and mod need the whole of their argument as an expression of
-  /// loops, so its offset must be a constant.
+  /// floordiv and mod need their whole argument as an expression of loops, so
+  /// its offset must be constant.
   std::optional<AffineIndex> divide(BinaryFn fn, const AffineIndex &a,
                                     IntExpr divisor) {
     MLIRContext *context = divisor.getContext();
@@ -65,7 +65,7 @@ struct Converter {
       return std::nullopt;
     AffineExpr whole = a.expr + *offset;
     IntExpr low = a.lowest(), high = a.highest();
-    // One quotient for all loops: where the extents are smaller than c.
+    // The quotient is the same for all loops if the extents are below c.
     IntExpr quotient = low.floorDiv(*c);
     if (isDiv && quotient == high.floorDiv(*c))
       return AffineIndex{getAffineConstantExpr(0, context), quotient,
@@ -127,7 +127,7 @@ std::optional<AffineIndex> getAffineIndex(const Expr &index,
   std::optional<AffineIndex> result = Converter{nest}.convert(index);
   if (!result || result->isLoop())
     return result;
-  // A loop of extent 1 is always 0; without it a 1x1 window reads plainly.
+  // A loop of extent 1 is always 0; dropping it simplifies 1x1 windows.
   MLIRContext *context = index->type.getContext();
   SmallVector<AffineExpr> dims;
   for (auto [i, loop] : llvm::enumerate(nest.loops))

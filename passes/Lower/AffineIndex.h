@@ -27,9 +27,9 @@ struct LoopNest {
   unsigned size() const { return loops.size(); }
 };
 
-/// `expr + offset`. `expr` has no constant term of its own unless it stands
-/// under a floordiv or mod; it takes values in [min, max] (max < min where a
-/// loop is empty).
+/// `expr + offset`. `expr` has no constant term of its own except under a
+/// floordiv or mod. It takes values in [min, max]; max < min if a loop is
+/// empty.
 struct AffineIndex {
   mlir::AffineExpr expr;
   IntExpr offset, min, max;
@@ -37,12 +37,12 @@ struct AffineIndex {
   /// Range with the offset.
   IntExpr lowest() const { return min + offset; }
   IntExpr highest() const { return max + offset; }
-  /// `expr` is one loop, alone.
+  /// `expr` is a single loop.
   bool isLoop() const { return mlir::isa<mlir::AffineDimExpr>(expr); }
   bool isConstant() const { return mlir::isa<mlir::AffineConstantExpr>(expr); }
 };
 
-/// The index as an affine expression of `nest`; nothing where it is not affine
+/// The index as an affine expression of `nest`; nothing if it is not affine
 /// with constant coefficients (minimum, elements of tensors, symbolic strides).
 /// Loops of extent 1 are left out of sums.
 std::optional<AffineIndex> getAffineIndex(const Expr &index,

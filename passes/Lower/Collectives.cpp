@@ -1,4 +1,4 @@
-//===- Collectives.cpp - What ranks exchange lies together ----------------===//
+//===- Collectives.cpp - Collectives on contiguous memory -----------------===//
 
 #include "dialects/Dist/Dist.h"
 #include "dialects/Graph/MovementOps.h"
@@ -28,8 +28,8 @@ Dims dimsOf(Value value) {
   return *getDims(cast<RankedTensorType>(value.getType()));
 }
 
-/// Rewrites one collective. Functions give null values on, which come from an
-/// operator that could not be made and has told why.
+/// Rewrites one collective. Functions pass on null values from operators that
+/// could not be created and have emitted an error.
 class Rewriter {
 public:
   explicit Rewriter(Operation *op)
@@ -61,7 +61,7 @@ private:
   Value concat(ArrayRef<Value> values, unsigned dim);
   Value toFront(Value x, unsigned dim);
   Value fromFront(Value x, unsigned dim);
-  /// A collective of the same kind, but for these attributes.
+  /// A collective of the same kind, with these attributes changed.
   Values exchange(ArrayRef<Value> operands, ArrayRef<NamedAttribute> changed);
   NamedAttribute named(StringRef name, Attribute value) const {
     return {StringAttr::get(context, name), value};
@@ -71,13 +71,13 @@ private:
   Values inParts();
   Values packed(ArrayRef<Value> fronts);
   Values allToAll(dist::AllToAllOp op);
-  /// What rank `rank` has of `extent`.
+  /// The size of rank `rank`'s part of `extent`.
   IntExpr sizeOn(int64_t rank, IntExpr extent) const {
     return axis.getSize(extent).substitute([&](StringRef name) {
       return name == axis.getRank().getSymbol() ? number(rank) : IntExpr();
     });
   }
-  /// As `x`, but for `rows`.
+  /// Zeros with the dims of `x`, but `rows` rows.
   Value zeros(Value x, IntExpr rows) {
     Dims dims = dimsOf(x);
     dims[0] = rows;
@@ -122,7 +122,7 @@ Value Rewriter::concat(ArrayRef<Value> values, unsigned dim) {
                             : create<ConcatOp>(values, int64_t(dim));
 }
 
-/// With dim `dim` first, and back.
+/// Moves dim `dim` to the front, and back.
 Value Rewriter::toFront(Value x, unsigned dim) {
   if (dim == 0)
     return x;
@@ -188,8 +188,8 @@ Values Rewriter::alone() {
 // Reduce-scatter and all-gather
 //===----------------------------------------------------------------------===//
 
-/// Operands whose split dim comes first, and that an even number of elements of
-/// goes to each rank, are one: [ranks, elements of all].
+/// Joins operands with the split dim first, whose elements are divided evenly
+/// among ranks, into one: [ranks, elements of all].
 Values Rewriter::packed(ArrayRef<Value> fronts) {
   const bool scatters = isa<dist::ReduceScatterOp>(op);
   IntExpr ranks = axis.getSize(), one = number(1);
@@ -249,7 +249,7 @@ Values Rewriter::inParts() {
 // All-to-all
 //===----------------------------------------------------------------------===//
 
-/// The parts of dim 0, each filled up to `each`: dim 0 has ranks * each.
+/// Pads each part of dim 0 to `each`, so that dim 0 has ranks * each.
 Value Rewriter::spread(Value x, IntExpr extent, IntExpr each) {
   if (!x || extent.exactDiv(axis.getSize()))
     return x;
@@ -265,8 +265,8 @@ Value Rewriter::spread(Value x, IntExpr extent, IntExpr each) {
   return concat(parts, 0);
 }
 
-/// Of [a, ranks, each, ...], where of each rank's `each` its part of `extent`
-/// counts, [a, extent, ...].
+/// From [a, ranks, each, ...] to [a, extent, ...]: of each rank's `each` rows
+/// it keeps that rank's part of `extent`.
 Value Rewriter::gather(Value x, IntExpr extent) {
   if (!x)
     return x;
@@ -287,7 +287,7 @@ Value Rewriter::gather(Value x, IntExpr extent) {
   return concat(parts, 1);
 }
 
-/// Of [split, part of join, ...], [part of split, join, ...].
+/// From [split, part of join, ...] to [part of split, join, ...].
 Value Rewriter::exchangeBlocks(dist::AllToAllOp op, Value x) {
   IntExpr ranks = axis.getSize();
   auto ceil = [&](IntExpr extent) {
@@ -309,7 +309,7 @@ Value Rewriter::exchangeBlocks(dist::AllToAllOp op, Value x) {
        named("join", b.getI64IntegerAttr(1)), named("joinExtent", ranks)});
   if (failed(exchanged))
     return {};
-  // [ranks, rows, columns, ...], of which this rank's rows count.
+  // [ranks, rows, columns, ...], of which this rank keeps its own rows.
   dims.erase(dims.begin() + 1);
   Value result = reshape((*exchanged)[0], dims);
   IntExpr own = axis.getSize(split);
@@ -330,7 +330,7 @@ Values Rewriter::allToAll(dist::AllToAllOp op) {
            << axis.getSize().str() << " ranks; fix how many there are";
   SmallVector<Value> results;
   for (Value operand : op->getOperands()) {
-    // Both dims in front, the one that is split first; later back again.
+    // Moves both dims to the front, the split one first, and later back.
     unsigned split = op.getSplit(), join = op.getJoin();
     unsigned after = join < split ? join + 1 : join;
     Value x = toFront(operand, split);

@@ -49,7 +49,7 @@ bool DefinitionLowering::areEqual(IntExpr a, IntExpr c) const {
   });
 }
 
-/// The scalar of which all elements of `tensor` are copies.
+/// The scalar value of all elements of `tensor`, if it is a splat.
 static TypedAttr getSplat(Value tensor) {
   if (auto fill = tensor.getDefiningOp<linalg::FillOp>()) {
     TypedAttr scalar;
@@ -67,8 +67,8 @@ static TypedAttr getSplat(Value tensor) {
 //===----------------------------------------------------------------------===//
 
 Value DefinitionLowering::lowerStage(const Stage &stage) {
-  // A tensor without elements reads nothing: its operands may be too small
-  // for what elements would read.
+  // A tensor without elements reads nothing; its operands may be too small for
+  // the reads of an element.
   if (llvm::any_of(stage.dims, [](IntExpr dim) { return dim.isConstant(0); }))
     return fill(stage.dims, b.getZeroAttr(lowerElementType(stage.elementType)));
   if (stage.reinterprets) {
@@ -84,7 +84,7 @@ Value DefinitionLowering::lowerStage(const Stage &stage) {
     SmallVector<IntExpr> extents;
     for (const Loop &loop : piece.loops)
       extents.push_back(loop.extent);
-    // Where nothing is put need be no place.
+    // An empty piece may have an offset out of range.
     if (llvm::any_of(extents, [](IntExpr e) { return e.isConstant(0); }))
       continue;
     Value value = lowerPiece(piece, stage.elementType);
@@ -101,7 +101,7 @@ Value DefinitionLowering::lowerPiece(const Piece &piece, Type elementType) {
     nest.add(loop);
   Expr body = piece.body;
   if (body->kind == Expr::Kind::Reduce) {
-    // The outermost reduction is the op's own.
+    // The outermost reduction becomes that of the op.
     SmallVector<Loop> loops(piece.loops);
     llvm::append_range(loops, body->loops);
     ExprNode node = *body;
@@ -235,7 +235,7 @@ static void collectReads(const Expr &expr, llvm::SetVector<Expr> &reads,
 
 namespace {
 
-/// Reads that the operands of an op do not serve.
+/// Reads in the body that are not operands of the op.
 struct BodyReads {
   ElementEmitter *emitter = nullptr;
   const ExprMap<Value> &arguments;
@@ -252,7 +252,7 @@ struct BodyReads {
            (dim - 1 - affine->highest()).isKnownNonNegative();
   }
 
-  /// An index from an element of a tensor is data and cannot be trusted.
+  /// Whether an index depends on an element of a tensor: data are untrusted.
   static bool readsData(const Expr &index) {
     if (index->kind == Expr::Kind::Read)
       return true;
@@ -340,7 +340,7 @@ Value DefinitionLowering::lowerNest(LoopNest nest, Expr body,
   ExprMap<unsigned> accessOf;
   ExprMap<TypedAttr> splats;
   for (const Expr &read : reads) {
-    // A contraction keeps its operands; elsewhere a splat is a number.
+    // A contraction keeps its operands; elsewhere a splat becomes a constant.
     TypedAttr splat = getSplat(valueOf(read->tensor));
     if (splat && !read->guarded && !reduction) {
       splats[read] = splat;

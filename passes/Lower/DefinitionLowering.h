@@ -7,7 +7,7 @@
 //   other reads                    tensor.extract in the body
 //   a reduction                    linalg.fill and reduction iterators
 //   a reduction inside another
-//   expression                     a stage of its own before
+//   expression                     a separate stage before
 //   pieces                         one op each, tensor.insert_slice
 //   a reinterpretation             tensor.collapse_shape, tensor.expand_shape
 //   one element moved as it is     tensor.extract_slice, tensor.pad
@@ -50,7 +50,7 @@ private:
 
   mlir::Value lowerStage(const Stage &stage);
   mlir::Value lowerPiece(const Piece &piece, mlir::Type elementType);
-  /// The box of elements `body`, a Read and nothing else; null where it is not
+  /// The box of elements that `read`, the whole body, moves; null if it is not
   /// a strided box of its tensor.
   mlir::Value lowerMove(const LoopNest &nest, const ExprNode &read);
   /// One linalg.generic; `body` may be a reduction.
@@ -60,8 +60,8 @@ private:
   Expr hoistReductions(const Expr &expr, llvm::ArrayRef<Loop> loops);
   Expr makeReductionStage(const Expr &reduce, llvm::ArrayRef<Loop> loops);
 
-  /// How a Read node becomes an operand; nothing where it must be a
-  /// tensor.extract in the body.
+  /// How a Read node becomes an operand; nothing if it must be a tensor.extract
+  /// in the body.
   std::optional<Access> getAccess(const ExprNode &read, const LoopNest &nest);
   std::optional<Padding> getPadding(const ExprNode &read,
                                     llvm::ArrayRef<AffineIndex> indices) const;
@@ -70,7 +70,7 @@ private:
   mlir::Value slice(mlir::Value tensor, llvm::ArrayRef<IntExpr> offsets,
                     llvm::ArrayRef<IntExpr> dims,
                     llvm::ArrayRef<IntExpr> steps);
-  /// The reduction loops' extents where no operand shows them.
+  /// Adds the reduction loops' extents if no operand shows them.
   void addWindow(const LoopNest &nest, unsigned numParallel,
                  llvm::SmallVectorImpl<Access> &accesses);
   /// A Constant node's number as an attribute of its lowered type.

@@ -11,8 +11,8 @@ using llvm::SmallVector;
 
 namespace mlc {
 
-/// How far the indices reach out of the tensor on both sides; nothing where
-/// the value out there is not one constant.
+/// How far the indices reach out of the tensor on both sides; nothing if the
+/// out-of-range value is not a constant.
 std::optional<DefinitionLowering::Padding>
 DefinitionLowering::getPadding(const ExprNode &read,
                                ArrayRef<AffineIndex> indices) const {
@@ -96,8 +96,8 @@ DefinitionLowering::getAccess(const ExprNode &read, const LoopNest &nest) {
   for (auto [d, index] : llvm::enumerate(indices)) {
     IntExpr offset = index.offset + padding->low[d];
     AffineExpr expr = index.expr;
-    // A loop that indexes a dim alone gives linalg the loop's extent, so the
-    // dim must be as long; a symbolic offset cannot stand in a map.
+    // A loop that alone indexes a dim gives linalg the loop's extent, so the
+    // dim must have that size; maps cannot have symbolic offsets.
     bool isShorter =
         index.isLoop() && offset.isConstant(0) &&
         !areEqual(dims[d],
@@ -110,7 +110,7 @@ DefinitionLowering::getAccess(const ExprNode &read, const LoopNest &nest) {
       return std::nullopt;
     needsSlice = true;
     offsets[d] = offset;
-    // Of a window without steps, max + 1 may be negative.
+    // max + 1 may be negative for an empty window.
     sliced[d] = IntExpr::max(zero, index.max + 1);
     results.push_back(expr);
   }
@@ -154,7 +154,7 @@ Value DefinitionLowering::lowerMove(const LoopNest &nest,
     std::optional<AffineIndex> affine = getAffineIndex(index, nest);
     if (!affine)
       return {};
-    // A constant index makes a box of extent 1 in this dim, no broadcast.
+    // A constant index needs a box of extent 1 in this dim, not a broadcast.
     if (affine->isConstant() && !nest.loops[d].extent.isConstant(1))
       return {};
     std::optional<int64_t> step = getStep(*affine, d);

@@ -31,7 +31,7 @@ Value ElementEmitter::build(const Expr &expr) {
   case Expr::Kind::Loop:
     return linalg::IndexOp::create(b, loc, nest.position.at(node.loop));
   case Expr::Kind::Int:
-    // Constants belong into the body, which is cloned and fused as a whole.
+    // Constants go into the body, which is cloned and fused as a whole.
     if (std::optional<int64_t> c = node.integer.asConstant())
       return arith::ConstantIndexOp::create(b, loc, *c);
     return sizes.get(node.integer);
@@ -127,7 +127,8 @@ Value ElementEmitter::floatBinary(BinaryFn fn, Value x, Value y) {
 }
 
 /// The machine's division traps on a zero divisor and on the one quotient that
-/// overflows. Neither has a defined result; both must not end the process.
+/// overflows. Neither has a defined result, but they must not crash the
+/// process.
 Value ElementEmitter::truncatingDivision(Type type, Value x, Value y) {
   Value zero = number(type, 0), one = number(type, 1);
   auto equal = arith::CmpIPredicate::eq;
@@ -184,8 +185,8 @@ Value ElementEmitter::integerBinary(const ExprNode &node, Value x, Value y) {
   llvm_unreachable("unknown function");
 }
 
-/// Floor division by a positive number; plain division where the dividend is
-/// known not to be negative.
+/// Floor division by a positive number; plain division if the dividend is known
+/// not to be negative.
 Value ElementEmitter::indexDivision(const ExprNode &node, Value x, Value y) {
   std::optional<AffineIndex> dividend = getAffineIndex(node.operands[0], nest);
   bool plain = dividend && dividend->lowest().isKnownNonNegative();
@@ -262,8 +263,8 @@ namespace {
 bool isIndex(Type type) { return isa<IndexType>(type); }
 } // namespace
 
-/// Truncates; what `to` cannot hold becomes its nearest end, and NaN 0. arith's
-/// conversions have no result there, and every machine gives another one.
+/// Truncates and saturates at the ends of `to`; NaN becomes 0. arith's
+/// conversions are undefined there, and machines differ.
 Value ElementEmitter::toInteger(Value value, FloatType from, Type to) {
   bool isUnsigned = to.isUnsignedInteger();
   unsigned width = to.getIntOrFloatBitWidth();
@@ -296,7 +297,7 @@ Value ElementEmitter::toInteger(Value value, FloatType from, Type to) {
   };
   Value least = real(low.roundToDouble(!isUnsigned)),
         most = real(high.roundToDouble(!isUnsigned));
-  // Floats that hold both ends are cut there. NaN is no more than the least.
+  // Floats that hold both ends are clamped. NaN becomes the least value.
   if (width < from.getFPMantissaWidth()) {
     Value inside = select(compare(P::OGT, value, least), value, least);
     inside = select(compare(P::OLT, inside, most), inside, most);
@@ -304,7 +305,7 @@ Value ElementEmitter::toInteger(Value value, FloatType from, Type to) {
       inside = select(compare(P::UNO, value, value), real(0), inside);
     return convert(inside);
   }
-  // Of others `most` is rounded up: the first number that does not fit.
+  // For other floats `most` is rounded up: the first number that does not fit.
   Value isHigh = compare(P::OGE, value, most),
         fits = arith::AndIOp::create(b, loc, compare(P::OGE, value, least),
                                      compare(P::OLT, value, most));

@@ -51,7 +51,7 @@ mlir::Value combine(mlir::OpBuilder &builder, mlir::Location loc,
                     ReduceKind kind, mlir::Type type, mlir::Value a,
                     mlir::Value b);
 
-/// What `kind` over nothing gives.
+/// The value of `kind` over no elements.
 mlir::TypedAttr getIdentity(ReduceKind kind, mlir::Type type);
 
 } // namespace mlc

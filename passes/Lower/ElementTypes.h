@@ -15,8 +15,8 @@ mlir::Type lowerElementType(mlir::Type type);
 mlir::RankedTensorType getLoweredType(llvm::ArrayRef<IntExpr> dims,
                                       mlir::Type elementType);
 
-/// The type of `attr` made signless, its contents unchanged (and not copied
-/// where they are a resource).
+/// `attr` with its type made signless; the contents are unchanged, and not
+/// copied if they are a resource.
 mlir::ElementsAttr lowerElements(mlir::ElementsAttr attr);
 
 } // namespace mlc

@@ -32,14 +32,14 @@ RankedTensorType getLoweredType(RankedTensorType type) {
                                lowerElementType(type.getElementType()));
 }
 
-/// The node that an operator came from, for messages.
+/// The model's node of an operator, for messages.
 StringRef getNodeName(Location loc) {
   if (auto name = dyn_cast<NameLoc>(loc))
     return name.getName();
   return "?";
 }
 
-/// What the type said of dims and sign, as attributes.
+/// Records the type's dims and sign as attributes.
 void describeType(MLIRContext *context, RankedTensorType type,
                   SmallVectorImpl<NamedAttribute> &attributes) {
   if (isa_and_nonnull<DimsAttr>(type.getEncoding()))
@@ -69,7 +69,7 @@ public:
       return;
     if (!seen.insert({r.lhs, r.predicate, r.rhs}).second)
       return;
-    // In front of the functions, which are replaced meanwhile.
+    // Before the functions, which are being replaced.
     auto builder = OpBuilder::atBlockBegin(module.getBody());
     if (last)
       builder.setInsertionPointAfter(last);
@@ -78,7 +78,7 @@ public:
   }
 
 private:
-  /// A check is one condition, whoever states it first.
+  /// A check is one condition, whichever operator states it first.
   using Key = std::tuple<IntExpr, ComparePredicate, IntExpr>;
   static Key key(CheckOp check) {
     return {check.getLhs(), check.getPredicate(), check.getRhs()};
@@ -149,7 +149,7 @@ LogicalResult FunctionLowering::collectNames() {
   function.walk([&](Operation *op) {
     for (Value value : op->getResults())
       collect(value, op);
-    // An opaque operator's attributes may name symbols that no type does.
+    // An opaque operator's attributes may have symbols that no type has.
     op->getAttrDictionary().walk(
         [&](IntExpr integer) { collectSymbols(integer, symbols); });
   });
@@ -194,7 +194,8 @@ func::FuncOp FunctionLowering::createFunction() {
   return lowered;
 }
 
-/// Rules and statements speak of any number; a program has to know it.
+/// Rejects symbolic numbers, which rules and statements may have: a program
+/// must know them.
 static LogicalResult checkNumbers(Operation *op, const Definition &definition) {
   StringRef unknown;
   for (const Stage &stage : definition.stages)
@@ -252,9 +253,9 @@ void FunctionLowering::lowerOpaque(Operation &op) {
   }
 }
 
-/// A large constant of one number stays that number: who needs it in memory
-/// has it written when the model runs, and an artifact does not hold it. No
-/// linalg.fill, which stands for what a sum begins with and is no step.
+/// A large splat constant becomes a linalg.generic of one number: it is written
+/// at run time if it is needed in memory, and is not stored in an artifact. Not
+/// a linalg.fill, which is the initial value of a reduction and not a step.
 Value FunctionLowering::lowerConstant(mlc::ConstantOp constant) {
   constexpr int64_t largeBits = int64_t(8) << 20; // 1 MB
   Location loc = constant.getLoc();

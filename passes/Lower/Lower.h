@@ -15,7 +15,7 @@ namespace mlc {
 ///   - Opaque operators stay, between casts to and from symbolic dims.
 ///   - Symbolic dims become `?`; symbols become trailing index arguments named
 ///     by the function's `mlc.symbols`; `mlc.dims` (and `mlc.type` for
-///     unsigned integers) of arguments and results say what the types said.
+///     unsigned integers) of arguments and results keep the types' facts.
 ///   - Requirements of definitions that only symbols can decide are added to
 ///     the module as `mlc.check`.
 mlir::LogicalResult lowerToLinalg(mlir::ModuleOp module);

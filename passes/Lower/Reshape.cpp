@@ -13,7 +13,7 @@ namespace mlc {
 
 namespace {
 
-/// Runs of dims on both sides with equal products.
+/// Groups of adjacent dims on both sides with equal products.
 struct Groups {
   SmallVector<ReassociationIndices> from, to;
   SmallVector<IntExpr> products;
@@ -65,7 +65,7 @@ Groups groupDims(ArrayRef<IntExpr> from, ArrayRef<IntExpr> to) {
     groups.to.push_back(right);
     groups.products.push_back(a);
   }
-  // What is left over can only be ones.
+  // Only ones can be left.
   for (; i < from.size(); ++i) {
     if (!from[i].isConstant(1))
       return oneGroup(from, to);
@@ -83,8 +83,8 @@ bool isTrivial(ArrayRef<ReassociationIndices> groups) {
   return llvm::all_of(groups, [](auto &group) { return group.size() == 1; });
 }
 
-/// Dims of the tensor between collapse and expand: `?` exactly where a dim of
-/// the group on this side is.
+/// The type between collapse and expand: a dim is `?` exactly if a dim of its
+/// group on this side is.
 RankedTensorType getMiddleType(ArrayRef<ReassociationIndices> groups,
                                ArrayRef<IntExpr> dims, Type elementType) {
   SmallVector<int64_t> shape;

@@ -77,8 +77,8 @@ Value SizeValues::build(IntExpr expr) {
     return symbol(expr.getSymbol());
   bool isMin = expr.getKind() == IntExpr::Kind::Min;
   if (isMin || expr.getKind() == IntExpr::Kind::Max) {
-    // A known operand may lie before others that are known: only what is made
-    // here is the last.
+    // An existing operand may come before other existing ones; only values made
+    // here move `last`.
     Value result;
     for (IntExpr operand : expr.getOperands()) {
       Value value = get(operand);

@@ -10,13 +10,12 @@
 
 namespace mlc {
 
-/// On a lowered function: names of the symbols that its last arguments are.
+/// On a lowered function: the names of the symbols in its last arguments.
 inline constexpr llvm::StringLiteral kSymbolsAttr = "mlc.symbols";
 
 /// Computes sizes from the trailing index arguments of a function, at its
-/// entry, each distinct expression once. A symbol that has no argument gets
-/// one: what names sizes besides types (definitions, attributes) need not be
-/// searched for them before.
+/// entry, each distinct expression once. A symbol without an argument gets one,
+/// so that definitions and attributes need not be searched for symbols first.
 class SizeValues {
 public:
   /// `function` has one index argument per name, in order, from argument
@@ -26,7 +25,7 @@ public:
 
   /// The value of `expr`.
   mlir::Value get(IntExpr expr);
-  /// An attribute where `expr` is constant, else the value.
+  /// An attribute if `expr` is constant, else the value.
   mlir::OpFoldResult getMixed(IntExpr expr);
   llvm::SmallVector<mlir::OpFoldResult> getMixed(llvm::ArrayRef<IntExpr> exprs);
 
@@ -37,7 +36,7 @@ private:
   mlir::AffineExpr affine(IntExpr expr,
                           llvm::SmallVectorImpl<mlir::Value> &operands);
 
-  /// Continues after the last size computed, before all else.
+  /// Continues after the last size computed, before everything else.
   void place();
 
   mlir::func::FuncOp function;

@@ -12,7 +12,7 @@
 
 namespace mlc::remat {
 
-/// The integer columns of a plan, the others 0.
+/// The values of the integer columns for a plan; 0 for the others.
 std::vector<double> IntegerProgram::startOf(const Plan &plan) {
   std::vector<double> values(columns.size(), 0);
   StageMaker maker(problem);
@@ -80,7 +80,7 @@ ExactPlan IntegerProgram::solve(const Plan *start,
       }
     Cbc_setMIPStartI(model.get(), indices.size(), indices.data(),
                      chosen.data());
-    // With preprocessing CBC 2.10 looks for columns of the start that it has
+    // With preprocessing, CBC 2.10 looks for columns of the start that it has
     // removed, and gives up.
     Cbc_setParameter(model.get(), "preprocess", "off");
   }
@@ -102,7 +102,7 @@ ExactPlan IntegerProgram::solve(const Plan *start,
     return result;
   }
   const double *solution = Cbc_bestSolution(model.get());
-  if (!solution && result.isProved) // there was nothing to choose
+  if (!solution && result.isProved) // there was no choice
     solution = Cbc_getColSolution(model.get());
   if (solution) {
     Plan plan = read(solution);

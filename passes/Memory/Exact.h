@@ -10,25 +10,25 @@
 namespace mlc::remat {
 
 struct ExactOptions {
-  /// Nodes of the branch and bound tree, after which it ends without a proof.
+  /// Nodes of the branch-and-bound tree after which it stops without a proof.
   int nodes = 20000;
-  /// For measurements, whose results need not be the same twice; 0: no limit.
+  /// Time limit for measurements, whose results may vary; 0: no limit.
   double seconds = 0;
 };
 
 struct ExactPlan {
-  /// The best that was found, if anything was.
+  /// The best plan found, if any.
   std::optional<Plan> plan;
-  /// Nothing takes less beyond every step once; infinite where nothing fits
-  /// the budget.
+  /// No plan takes less time beyond running every step once; infinite if
+  /// nothing fits the budget.
   double bound = 0;
-  /// Whether nothing better is left to be found.
+  /// Whether the plan is proved optimal.
   bool isProved = false;
 };
 
 /// Checkmate's integer program (Jain et al., MLSys 2020) through CBC, with
-/// takeovers: what of all plans fits the budget in the least time. `start` is a
-/// plan that fits it, or null.
+/// takeovers: the fastest of all plans that fit the budget. `start` is a plan
+/// that fits, or null.
 ExactPlan solveExact(const Problem &problem, uint64_t budget, const Plan *start,
                      const ExactOptions &options = {});
 

@@ -26,8 +26,8 @@ IntegerProgram::IntegerProgram(const Problem &problem, uint64_t budget)
   }
 }
 
-/// A value is of use from a stage on if the program itself touches it there or
-/// later, or a step that may run again for something of use.
+/// A value is useful from a stage on if that or a later step of the program
+/// touches it, or if a step that may run again for a useful value does.
 void IntegerProgram::findUses() {
   size_t count = problem.values.size();
   useful.assign((problem.steps.size() + 1) * count, 0);
@@ -65,7 +65,7 @@ Sum IntegerProgram::sumOf(Column column, double factor) const {
   return sum;
 }
 
-/// A column that is 1 where both are.
+/// A column that is 1 if both are.
 IntegerProgram::Column IntegerProgram::addAnd(Column a, Column b) {
   Column both = addColumn(0, false);
   Sum least = sumOf(a);
@@ -81,7 +81,7 @@ IntegerProgram::Column IntegerProgram::addAnd(Column a, Column b) {
   return both;
 }
 
-/// `sum`, which is 0 or 1, and 0 where `column` is 1.
+/// A column equal to `sum`, which is 0 or 1, but 0 if `column` is 1.
 Sum IntegerProgram::without(const Sum &sum, Column column) {
   Column result = addColumn(0, false);
   Sum least = sum;
@@ -130,7 +130,7 @@ void IntegerProgram::addColumns() {
 }
 
 void IntegerProgram::addDependences(unsigned t) {
-  // What a run reads is held or has been made again.
+  // Values that a run reads are held or made again.
   for (unsigned k = 0; k <= t; ++k) {
     if (runs(t, k) == zero)
       continue;
@@ -149,7 +149,7 @@ void IntegerProgram::addDependences(unsigned t) {
     for (unsigned p : value.producers) {
       if (p >= t)
         continue;
-      // What is held on was held or has been made again.
+      // Values that are held on were held or are made again.
       Sum sum = sumOf(held(t + 1, v));
       sum.add(-1, sumOf(held(t, v)));
       sum.add(-1, sumOf(runs(t, p)));
@@ -173,7 +173,7 @@ void IntegerProgram::addMemory(unsigned t) {
   for (unsigned k = 0; k <= t; ++k)
     if (runs(t, k) != zero)
       addRun(t, k, alive, freed, brought);
-  // A value is freed once, and not if it is held on.
+  // A value is freed at most once, and not if it is held on.
   for (unsigned v = 0; v < problem.values.size(); ++v) {
     if (freed[v].empty())
       continue;
@@ -186,7 +186,7 @@ void IntegerProgram::addMemory(unsigned t) {
   }
 }
 
-/// What a run brings to life.
+/// Adds the memory that a run's outputs take.
 void IntegerProgram::addOutputs(Moment &moment, std::vector<Sum> &brought) {
   const unsigned t = moment.t, k = moment.k;
   const Step &step = problem.steps[k];
@@ -194,7 +194,7 @@ void IntegerProgram::addOutputs(Moment &moment, std::vector<Sum> &brought) {
     double bytes = problem.values[v].bytes * byteScale;
     const std::vector<unsigned> &producers = problem.values[v].producers;
     if (k == t) {
-      // The other parts are there, or it is the first.
+      // The first part allocates the whole value.
       if (producers.front() != t)
         continue;
       brought[v] = sumOf(one);
@@ -205,12 +205,12 @@ void IntegerProgram::addOutputs(Moment &moment, std::vector<Sum> &brought) {
     Sum made = sumOf(runs(t, k));
     if (step.outputs.size() > 1 || producers.size() > 1) {
       if (held(t, v) != zero) {
-        // R and S: beside a copy, and nothing is left of it behind the run.
+        // R and S: a temporary beside the held copy, gone after the run.
         Sum beside = sumOf(addAnd(runs(t, k), held(t, v)));
         moment.during.add(bytes, beside);
         made.add(-1, beside);
       }
-      // With other parts of it, unless it is the first of them.
+      // Only the first of the parts that run allocates.
       for (unsigned p : producers)
         if (p < k && runs(t, p) != zero)
           made = without(made, runs(t, p));
@@ -221,7 +221,7 @@ void IntegerProgram::addOutputs(Moment &moment, std::vector<Sum> &brought) {
   }
 }
 
-/// What a run frees.
+/// Adds the values that a run frees.
 void IntegerProgram::addFrees(Moment &moment) {
   const unsigned t = moment.t, k = moment.k;
   const Step &step = problem.steps[k];
@@ -254,7 +254,7 @@ void IntegerProgram::addFrees(Moment &moment) {
   }
 }
 
-/// Which of its outputs take the place of what it frees.
+/// Chooses outputs that take over the memory of freed inputs.
 void IntegerProgram::addTakeovers(Moment &moment) {
   const unsigned t = moment.t, k = moment.k;
   const Step &step = problem.steps[k];
@@ -291,7 +291,7 @@ void IntegerProgram::addTakeovers(Moment &moment) {
       }
 }
 
-/// One run of a stage; `alive` is what is there before it, then behind it.
+/// Adds one run of a stage; `alive` is the memory before it, and then after it.
 void IntegerProgram::addRun(unsigned t, unsigned k, Sum &alive,
                             std::vector<std::vector<Column>> &freed,
                             std::vector<Sum> &brought) {
@@ -303,7 +303,7 @@ void IntegerProgram::addRun(unsigned t, unsigned k, Sum &alive,
     freed[v].push_back(column);
   moment.during.constant -= budget * byteScale;
   addRow(moment.during);
-  // A column of its own keeps rows short.
+  // A new column keeps rows short.
   if (k == t)
     return;
   Column next = addColumn(0, false, /*isBounded=*/false);

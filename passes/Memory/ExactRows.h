@@ -1,11 +1,11 @@
 //===- ExactRows.h - Rows of the integer program ----------------*- C++ -*-===//
 //
-// For each stage t and earlier step k: R, whether it runs again; for each
-// value: S, whether it is held when the stage begins. F is 1 where a value is
-// freed behind a run, A where a run brings memory to life, E where it writes
-// beside a copy that is held, Z where an output takes an input's place; these
-// four are 0 or 1 by themselves once R and S are. M is what is alive between
-// runs. Steps of a stage run in the order of the program.
+// For each stage t and earlier step k, R says whether k runs again; for each
+// value, S says whether it is held when the stage begins. F is 1 if a value is
+// freed after a run, A if a run allocates it, E if a run writes it beside a
+// copy that is held, Z if an output takes an input's memory. These four are 0
+// or 1 by themselves once R and S are. M is the bytes alive between runs. The
+// steps of a stage run in the order of the program.
 //
 //===----------------------------------------------------------------------===//
 
@@ -57,8 +57,8 @@ private:
   void addColumns();
   void addDependences(unsigned t);
   void addMemory(unsigned t);
-  /// A run of step k in stage t: bytes alive in it and behind it, and what it
-  /// may free.
+  /// A run of step k in stage t: bytes alive during and after it, and the
+  /// values that it may free.
   struct Moment {
     unsigned t, k;
     Sum during, behind;
@@ -78,13 +78,13 @@ private:
   double timeScale, byteScale;
   /// Steps that read or write each value, ascending.
   std::vector<std::vector<unsigned>> touchers;
-  /// For stage and value: whether anything may read it from there on.
+  /// For each stage and value: whether anything may read it from there on.
   std::vector<uint8_t> useful;
   std::vector<Column> holds, reruns;
   struct ColumnData {
     double cost;
     bool isInteger;
-    /// 1, or none: bytes that are alive have no bound of their own.
+    /// The upper bound is 1; otherwise none, as for bytes that are alive.
     bool isBounded;
   };
   std::vector<ColumnData> columns;

@@ -2,6 +2,7 @@
 
 #include "passes/Memory/ExecProblem.h"
 #include "codegen/StateWrites.h"
+#include "passes/Base/Remedy.h"
 #include "passes/Fuse/Views.h"
 #include "runtime/Artifact.h"
 #include "llvm/ADT/STLExtras.h"
@@ -17,8 +18,8 @@ namespace mlc::remat {
 
 namespace {
 
-/// Bytes of a buffer that a step reads or writes, within the memory that owns
-/// it.
+/// Bytes of a buffer that a step reads or writes, relative to the memory that
+/// owns it.
 struct Range {
   unsigned step;
   uint64_t first, end;
@@ -75,9 +76,9 @@ private:
   DenseMap<Value, rt::BufferId> buffers;
   std::vector<Value> made; // by buffer
   std::vector<uint64_t> bytes, offsets;
-  /// What states get when the run ends.
+  /// Values assigned to states when the run ends.
   std::vector<StateWrite> writes;
-  /// Buffers that an op touches which nothing is known of.
+  /// Buffers that must not be recomputed, such as those of unknown ops.
   std::vector<uint8_t> isPinned;
   /// For each buffer: the problem's value, or -1.
   std::vector<int> values;
@@ -92,17 +93,19 @@ FailureOr<int64_t> Reader::number(Operation *op, IntExpr expr) {
     if (text.empty() || name.starts_with("rank."))
       text = name;
   });
-  // No session is given a rank's coordinate as a dim.
+  // A rank's coordinate is not a dim that a user can give.
   if (text.starts_with("rank."))
     return op->emitError(
                "memory can be limited only where all ranks have parts of one "
                "size at one place of what is whole, and there is one of ")
-           << expr.str() << "; give sizes that the ranks divide (in training a "
-           << "--batch and, with --zero, a dim of each state), or no "
-              "--memory-budget";
+           << expr.str()
+           << "; the ranks must divide all sizes (in training the "
+           << "batch and, with ZeRO, a dim of each state)"
+           << Remedy{Remedy::Kind::ChangeBatch}
+           << Remedy{Remedy::Kind::DropMemoryBudget};
   return op->emitError("memory can be limited only where all sizes are fixed, "
                        "and the dim ")
-         << text << " is open; give --dim " << text << "=N";
+         << text << " is open" << Remedy{Remedy::Kind::FixDim, text.str()};
 }
 
 LogicalResult Reader::readBuffer(Operation *op) {
@@ -134,7 +137,7 @@ LogicalResult Reader::readBuffer(Operation *op) {
     buffer = rt::Buffer::parameter(0, size, rt::DType::U8, dims, "");
   } else {
     buffer = rt::Buffer::constant(0, size, rt::DType::U8, dims);
-    // Told from parameters by findSetup, and from each other by nobody.
+    // findSetup distinguishes these from parameters; nothing else matters.
     if (isa<exec::InputOp>(op))
       buffer.kind = rt::Buffer::Input;
   }
@@ -178,7 +181,7 @@ LogicalResult Reader::read(Operation *op) {
         return success();
       })
       .Case<exec::StartOp, exec::WaitOp>([&](auto step) {
-        // What ranks exchange is exchanged once, in memory that stays.
+        // Collectives run once, in memory that stays.
         readStep(step, step.getInputs(), step.getOutputs());
         for (Value value : step->getOperands())
           isPinned[rootOf(buffers.at(value))] = 1;
@@ -202,7 +205,7 @@ LogicalResult Reader::read(Operation *op) {
       .Case<exec::SymbolOp, exec::CoordinateOp, exec::CheckOp>(
           [](auto) { return success(); })
       .Default([&](Operation *other) {
-        // Memory that it makes is none of the arena's.
+        // Its results are not in the arena.
         for (Value value : other->getResults()) {
           buffers[value] =
               skeleton.addBuffer(rt::Buffer::constant(0, 0, rt::DType::U8, {}));
@@ -227,8 +230,8 @@ void Reader::findPlaced() {
         skeleton.buffers[b].kind == rt::Buffer::Arena && !setup.isBuffer[b];
 }
 
-/// What a state gets is computed once; where its memory is the state's, it
-/// takes none of the arena's.
+/// New values of states are computed once. If one shares the state's memory, it
+/// takes no arena memory.
 void Reader::pinWrites() {
   rt::Program written = skeleton;
   addStateWrites(written, writes);
@@ -290,8 +293,8 @@ Range Reader::rangeOf(unsigned step, rt::BufferId buffer) const {
   return {step, first, first + size};
 }
 
-/// Whether what steps write to the memory lies in the way of what other steps
-/// write, or read before: then it is not made of parts.
+/// Whether writes of steps to this memory overlap writes of other steps or
+/// earlier reads: then it is not made of parts.
 bool Reader::isMixed(rt::BufferId root) const {
   std::vector<Range> written, read;
   for (unsigned s = 0; s < skeleton.steps.size(); ++s) {
@@ -313,8 +316,8 @@ bool Reader::isMixed(rt::BufferId root) const {
   return false;
 }
 
-/// A step may run again if it is a kernel, computes nothing that is handed out
-/// or kept, and nobody else writes what it reads and writes.
+/// A step may run again if it is a kernel, computes no output or state, and no
+/// other step writes the memory that it reads and writes.
 void Reader::findRepeats() {
   for (rt::BufferId b = 0; b < skeleton.buffers.size(); ++b)
     if (skeleton.buffers[b].kind == rt::Buffer::Arena && isMixed(b))
@@ -334,7 +337,7 @@ void Reader::findRepeats() {
   }
 }
 
-/// As the runtime finds them (runtime/ProgramPlan.cpp).
+/// Takeovers as the runtime finds them (runtime/ProgramPlan.cpp).
 void Reader::findTakeovers(size_t s) {
   const rt::Step &step = skeleton.steps[s];
   for (const rt::InPlace &pair : step.inPlace) {
@@ -366,7 +369,7 @@ void Reader::findTakeovers(size_t s) {
 // Application
 //===----------------------------------------------------------------------===//
 
-/// Writes runs into the program, one after the other.
+/// Writes runs into the program, one after another.
 class Writer {
 public:
   explicit Writer(const ExecProblem &read)
@@ -389,7 +392,7 @@ public:
     for (unsigned v : step.outputs) {
       bool isThere = !parts[v].empty();
       if (!isThere || llvm::is_contained(parts[v], run.step)) {
-        // The first time, where it has always been.
+        // The first run uses the original buffer.
         if (isFirst)
           written[v] = read.allocs[v];
         else
@@ -411,7 +414,7 @@ public:
   }
 
 private:
-  /// `buffer`, or what stands for it in the copy of its memory.
+  /// `buffer`, or its replacement in the copy of its memory.
   Value place(Value buffer, ArrayRef<Value> copies, OpBuilder &b) {
     if (auto it = read.valueOf.find(buffer); it != read.valueOf.end())
       return copies[it->second];
@@ -432,7 +435,7 @@ private:
 
   const ExecProblem &read;
   unsigned next;
-  /// Of each step, as they were.
+  /// The original operands of each step.
   std::vector<SmallVector<Value>> operands;
   std::vector<Value> current;
   /// The steps that have written each value since it was freed.

@@ -11,44 +11,44 @@
 
 namespace mlc::remat {
 
-/// What else must be known of a program's steps.
+/// Facts about a program's steps that the IR does not have.
 struct StepFacts {
-  /// Pairs (input, output) of a launch whose buffers may be the same memory.
+  /// Pairs (input, output) of a launch whose buffers may share memory.
   llvm::function_ref<llvm::ArrayRef<std::pair<unsigned, unsigned>>(
       exec::LaunchOp)>
       inPlace;
-  /// Seconds that a launch is taken to last.
+  /// Estimated seconds of a launch.
   llvm::function_ref<double(exec::LaunchOp)> seconds;
 };
 
-/// A program of fixed sizes, as the planner sees it and as a problem.
+/// A program of fixed sizes, for the runtime's memory planner and as a problem.
 struct ExecProblem {
-  /// Buffers and steps alone, in the order in which they are translated, and
-  /// where states get their new values, so that its arena is the program's own.
+  /// Buffers and steps alone, in the order of translation, and the updates of
+  /// states, so that its arena is the program's own.
   runtime::Program skeleton;
-  /// Of each step of `problem`.
+  /// For each step of `problem`, its op.
   std::vector<mlir::Operation *> steps;
   Problem problem;
-  /// Of each value of `problem`: its exec.alloc.
+  /// For each value of `problem`, its exec.alloc.
   std::vector<mlir::Value> allocs;
   llvm::DenseMap<mlir::Value, unsigned> valueOf;
 
   /// The memory that the runtime plans for one run.
   uint64_t arenaBytes() const;
 
-  /// Arena buffers that the runtime places: not what is computed once for all
+  /// Arena buffers that the runtime places: all but those computed once for all
   /// runs.
   std::vector<uint8_t> isPlaced;
 };
 
-/// Reads `program`. What it does not know is a step that runs once, and what
-/// that touches stays as long as it is read. Emits an error where a size is
-/// open.
+/// Reads `program`. Ops that it does not know become steps that run once, and
+/// values that they touch stay as long as they are read. Emits an error if a
+/// size is open.
 mlir::FailureOr<ExecProblem> readExecProblem(exec::ProgramOp program,
                                              const StepFacts &facts);
 
-/// Makes `program`, from which `read` is, follow `schedule`: steps that run
-/// again, and what they write, are there again.
+/// Makes `program`, from which `read` was read, follow `schedule`: clones the
+/// steps that run again and the buffers that they write.
 void applySchedule(const ExecProblem &read, const Schedule &schedule);
 
 } // namespace mlc::remat

@@ -9,14 +9,14 @@ namespace mlc::remat {
 
 namespace {
 
-/// Values that are held, or not, when stages `from` to `to` begin.
+/// Changes whether a value is held when stages `from` to `to` begin.
 struct Move {
   unsigned value;
   size_t from, to;
   bool held;
 };
 
-/// A plan with what its stages take, changed move by move.
+/// A plan with the costs of its stages, changed move by move.
 class State {
 public:
   State(const Problem &problem, StageMaker &maker, uint64_t budget)
@@ -26,23 +26,23 @@ public:
       update(t);
   }
 
-  /// Applies a move and what follows from it; false, and nothing is changed,
-  /// where it leads to a stage that cannot be.
+  /// Applies a move and its consequences; false, without changes, if a stage
+  /// becomes infeasible.
   bool apply(const Move &move);
-  /// Takes back everything since the last `keep`.
+  /// Undoes everything since the last `keep`.
   void undo();
   void keep() {
     cells.clear();
     saved.clear();
   }
-  /// Lets go of values behind their last readers.
+  /// Stops holding values after their last readers.
   void trim();
 
   bool touches(size_t t, unsigned v) const {
     const std::vector<unsigned> &touched = stages[t].touched;
     return std::find(touched.begin(), touched.end(), v) != touched.end();
   }
-  /// Whether stage `t` makes `v` again.
+  /// Whether stage `t` recomputes `v`.
   bool makesAgain(size_t t, unsigned v) const {
     return !holds(t, v) && problem->values[v].producers.front() < t;
   }
@@ -63,7 +63,7 @@ public:
   Holds holds;
   std::vector<Stage> stages;
   double seconds = 0;
-  /// Sum over stages of what is above the budget.
+  /// Bytes above the budget, summed over stages.
   uint64_t over = 0;
 
 private:
@@ -111,7 +111,7 @@ bool State::apply(const Move &move) {
       maker->addWork(1);
       bool isInside = t >= next.from && t + 1 <= next.to;
       if (isInside && !touches(t, next.value)) {
-        // It lies there, or does not, and nothing else changes.
+        // The value only takes or frees memory; nothing else changes.
         over -= excess(stages[t]);
         stages[t].peak += next.held ? bytes : -bytes;
         over += excess(stages[t]);
@@ -120,7 +120,7 @@ bool State::apply(const Move &move) {
       update(t);
       if (stages[t].missing < 0)
         continue;
-      // Nobody makes it again: it is kept for longer.
+      // It cannot be recomputed, so hold it longer.
       unsigned missing = stages[t].missing;
       size_t from = t;
       const std::vector<unsigned> &producers =
@@ -190,7 +190,7 @@ private:
   bool fit(double noise);
   void save();
   void perturb();
-  /// At the end of the work, or long after anything got better.
+  /// Out of work, or long without improvement.
   bool isOver() const {
     constexpr uint64_t patience = 200000;
     uint64_t done = maker.getWork();
@@ -204,7 +204,7 @@ private:
   Plan best;
 };
 
-/// Where `v` is held from the stage behind a touch to the next touch.
+/// Adds the drop of `v` from the stage after a touch to the next touch.
 void Search::addDrop(size_t from, size_t to, unsigned v,
                      std::vector<Move> &moves) const {
   from = std::max<size_t>(from, problem.values[v].producers.back() + 1);
@@ -213,7 +213,7 @@ void Search::addDrop(size_t from, size_t to, unsigned v,
     moves.push_back({v, from, to, false});
 }
 
-/// What can be dropped around stage `t`.
+/// Adds the possible drops around stage `t`.
 void Search::addDrops(size_t t, std::vector<Move> &moves) const {
   size_t end = problem.steps.size();
   for (unsigned v = 0; v < problem.values.size(); ++v) {
@@ -241,7 +241,7 @@ void Search::addDrops(size_t t, std::vector<Move> &moves) const {
   }
 }
 
-/// What stage `t` makes again and might have kept.
+/// Adds moves that hold values that stage `t` recomputes.
 void Search::addHolds(size_t t, std::vector<Move> &moves) const {
   for (unsigned v : state.stages[t].touched) {
     if (!state.makesAgain(t, v))
@@ -253,11 +253,11 @@ void Search::addHolds(size_t t, std::vector<Move> &moves) const {
   }
 }
 
-/// Moves until nothing is above the budget, each time the one that costs least
-/// time for each byte; false where none helps any more.
+/// Makes moves until nothing is above the budget, each time the one with the
+/// least time per byte; false if none helps.
 bool Search::fit(double noise) {
   std::vector<Move> moves;
-  // A first plan may take longer, but not for ever.
+  // A first plan may take longer, but not forever.
   uint64_t most = std::max<uint64_t>(work * 16, maker.getWork() + 1);
   while (state.over > 0) {
     if (maker.getWork() >= most)
@@ -292,8 +292,8 @@ bool Search::fit(double noise) {
   return true;
 }
 
-/// Keeps what need not be made again, the most expensive first, as long as
-/// that fits.
+/// Holds values instead of recomputing them, the most expensive first, as long
+/// as that fits.
 void Search::save() {
   std::vector<Move> moves;
   while (true) {
@@ -321,7 +321,7 @@ void Search::save() {
   state.keep();
 }
 
-/// Takes back some of what was dropped, or drops something else.
+/// Undoes some drops, or drops other values.
 void Search::perturb() {
   std::vector<Move> moves;
   unsigned count = 1 + random(3);
@@ -371,7 +371,7 @@ Plan Search::run() {
         lastBetter = maker.getWork();
         best = {state.holds, state.seconds, state.peak(), false};
       }
-      // Sideways too, or it would stand still.
+      // Accepts equal plans, too, or the search would stall.
       if (state.over <= good.over)
         good = state;
     }

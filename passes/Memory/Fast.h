@@ -9,21 +9,21 @@ namespace mlc::remat {
 
 struct Plan {
   Holds holds;
-  /// What it takes beyond every step once.
+  /// Seconds beyond running every step once.
   double extraSeconds = 0;
   uint64_t peak = 0;
-  /// Whether the peak is within the budget; else it is the lowest found.
+  /// Whether the peak is within the budget; if not, it is the lowest found.
   bool fits = false;
 };
 
-/// A plan with a peak of at most `budget` bytes and little time: values are
-/// dropped one by one, each time the one that costs least for what it frees,
-/// until nothing is above the budget; then parts of the plan are taken back
-/// and made anew for as long as `work` (runs worked out) lasts. The same for
-/// the same arguments: counted in work, not in time.
+/// A plan with a peak of at most `budget` bytes and little time. Values are
+/// dropped one by one, each time the one with the lowest cost per byte freed,
+/// until the peak fits. Then parts of the plan are undone and rebuilt as long
+/// as `work` (simulated runs) lasts. Counted in work, not in time, so that
+/// equal arguments give equal plans.
 Plan solveFast(const Problem &problem, uint64_t budget, uint64_t work);
 
-/// Work of a second or so.
+/// About a second of work.
 constexpr uint64_t defaultWork = 2000000;
 
 } // namespace mlc::remat

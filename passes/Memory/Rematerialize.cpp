@@ -17,7 +17,7 @@ namespace mlc {
 
 remat::Plan remat::solve(const Problem &problem, uint64_t budget) {
   Plan plan = solveFast(problem, budget, defaultWork);
-  // What CBC proves in a second.
+  // Sizes that CBC solves in a second.
   constexpr size_t mostExact = 20;
   if (problem.steps.size() > mostExact || (plan.fits && plan.extraSeconds <= 0))
     return plan;
@@ -33,7 +33,7 @@ remat::Plan remat::solve(const Problem &problem, uint64_t budget) {
 
 namespace {
 
-/// Predicts what launches take.
+/// Predicts the times of launches.
 class LaunchCosts {
 public:
   LaunchCosts(exec::ProgramOp program, const CostParameters &cost)
@@ -71,7 +71,7 @@ private:
     return bytes;
   }
 
-  /// Of the contractions of the kernel, in operations.
+  /// The operations of the kernel's contractions.
   double productsOf(exec::LaunchOp launch) {
     auto function = module.lookupSymbol<func::FuncOp>(launch.getKernel());
     if (!function)
@@ -98,7 +98,7 @@ private:
   llvm::StringMap<std::pair<IntExpr, SmallVector<std::string>>> products;
 };
 
-/// A program that follows a plan, and what it takes.
+/// A program that follows a plan, with its costs.
 struct Attempt {
   OwningOpRef<exec::ProgramOp> program;
   uint64_t arenaBytes = UINT64_MAX;
@@ -123,12 +123,12 @@ private:
   const MemoryLimit &limit;
   const remat::StepFacts &facts;
   MemoryReport report;
-  /// The fastest within the limit.
+  /// The fastest program within the limit.
   std::optional<Attempt> best;
   uint64_t smallest = UINT64_MAX;
 };
 
-/// A copy of the program, which is not in the module, that follows `plan`.
+/// Clones the program, outside the module, and makes it follow `plan`.
 FailureOr<Attempt> Rematerializer::attempt(const remat::Plan &plan) {
   Attempt result;
   result.program = program.clone();
@@ -152,8 +152,8 @@ FailureOr<Attempt> Rematerializer::attempt(const remat::Plan &plan) {
   return result;
 }
 
-/// An arena is larger than what is alive in it where that leaves gaps. So what
-/// is alive is limited to less and less, until the arena is within its limit.
+/// Gaps make an arena larger than the memory alive in it. So this lowers the
+/// limit on live memory until the arena fits.
 LogicalResult Rematerializer::search(const remat::Problem &problem) {
   constexpr unsigned most = 12;
   uint64_t target = limit.arenaBytes;
@@ -179,7 +179,7 @@ static std::string bytesText(uint64_t bytes) {
   return llvm::formatv("{0} bytes ({1:F2} MiB)", bytes, bytes / 1048576.0);
 }
 
-/// Why nothing fits.
+/// Reports why nothing fits.
 LogicalResult Rematerializer::tell(const remat::Problem &problem) {
   std::string text = "a memory budget of " + bytesText(limit.arenaBytes);
   if (limit.arenaBytes < report.boundBytes)
@@ -246,7 +246,7 @@ struct RematerializePass : impl::RematerializePassBase<RematerializePass> {
       return signalPassFailure();
     MemoryLimit limit;
     limit.arenaBytes = budget;
-    // What kernels can do in place shows when they are compiled.
+    // In-place pairs are known only after kernels are compiled.
     auto none = [](exec::LaunchOp) {
       return ArrayRef<std::pair<unsigned, unsigned>>();
     };

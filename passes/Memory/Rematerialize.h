@@ -9,29 +9,29 @@
 
 namespace mlc {
 
-/// What a program may take.
+/// The memory that a program may take.
 struct MemoryLimit {
-  /// Most bytes of the arena, as the runtime plans it; 0: no limit.
+  /// Maximum bytes of the arena, as the runtime plans it; 0: no limit.
   uint64_t arenaBytes = 0;
 };
 
-/// What became of a program under a limit.
+/// The outcome for a program under a limit.
 struct MemoryReport {
-  /// Of the arena as it was, and as it is.
+  /// Bytes of the arena before and after.
   uint64_t arenaBefore = 0, arenaBytes = 0;
-  /// No order of the steps takes less.
+  /// A lower bound over all orders of the steps.
   uint64_t boundBytes = 0;
-  /// Launches that were added.
+  /// Launches added.
   unsigned repeatedSteps = 0;
-  /// Predicted seconds of a run as it was, and of what was added.
+  /// Predicted seconds of a run before, and of the added launches.
   double seconds = 0, extraSeconds = 0;
 };
 
-/// Makes `program` run launches again instead of keeping what they made, until
-/// its arena is within the limit, at little cost in time (docs/
-/// Rematerialization.md). `inPlace` has the pairs (input, output) that a
-/// kernel's launches may have in one place. Emits an error where no such
-/// program is found, which says what it takes.
+/// Makes `program` run launches again instead of keeping their results, until
+/// its arena is within the limit, at little cost in time
+/// (docs/Rematerialization.md). `inPlace` has the pairs (input, output) of a
+/// launch that may share memory. Emits an error that states the memory needed
+/// if no such program is found.
 mlir::FailureOr<MemoryReport>
 rematerialize(exec::ProgramOp program, const Target &target,
               const MemoryLimit &limit,
@@ -41,8 +41,8 @@ rematerialize(exec::ProgramOp program, const Target &target,
 
 namespace remat {
 
-/// The best plan within `budget` that is looked for: by solveFast, and for
-/// small problems by solveExact. The same for the same problem.
+/// The best plan found within `budget`: by solveFast, and for small problems by
+/// solveExact. Deterministic.
 Plan solve(const Problem &problem, uint64_t budget);
 
 } // namespace remat

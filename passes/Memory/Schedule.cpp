@@ -1,4 +1,4 @@
-//===- Schedule.cpp - Steps in order, some of them again ------------------===//
+//===- Schedule.cpp - Schedules with repeated steps -----------------------===//
 
 #include "passes/Memory/Schedule.h"
 
@@ -19,7 +19,7 @@ double Problem::seconds() const {
   return sum;
 }
 
-/// The last stage of the program itself that needs each value.
+/// The last stage whose own step touches each value.
 static std::vector<size_t> lastTouches(const Problem &problem) {
   std::vector<size_t> last(problem.values.size(), 0);
   for (size_t t = 0; t < problem.steps.size(); ++t) {
@@ -61,7 +61,7 @@ uint64_t lowerBound(const Problem &problem) {
     for (unsigned v = 0; v < last.size(); ++v) {
       bool isOperand = std::count(step.inputs.begin(), step.inputs.end(), v) ||
                        std::count(step.outputs.begin(), step.outputs.end(), v);
-      // A value in parts cannot be dropped before it is whole.
+      // A value in parts cannot be dropped before it is complete.
       const std::vector<unsigned> &producers = problem.values[v].producers;
       size_t until = problem.canDrop(v) ? producers.back() : last[v];
       if (!isOperand && producers.front() < t && t < until)
@@ -91,8 +91,9 @@ StageMaker::StageMaker(const Problem &problem, bool keepsRuns)
       live(problem.values.size()), given(problem.values.size()),
       lastTouch(problem.values.size()), lastStamp(problem.values.size()) {}
 
-/// Chooses the steps that make again, unless it is held, what `reader` reads of
-/// `value`, and what they need in turn; false where nobody does.
+/// Chooses the steps that recompute `value` as `reader` reads it, unless it is
+/// held, and transitively their inputs; false if some value cannot be
+/// recomputed.
 bool StageMaker::need(const Holds &holds, unsigned t, unsigned value,
                       unsigned reader, Stage &stage) {
   pending.assign(1, {value, reader});
@@ -103,7 +104,7 @@ bool StageMaker::need(const Holds &holds, unsigned t, unsigned value,
       continue;
     const std::vector<unsigned> &producers = problem.values[v].producers;
     for (unsigned p : producers) {
-      // A part of a later step is not what was read.
+      // Parts of later steps were not read.
       if (p >= by || chosen[p] == stamp)
         continue;
       if (producers.back() >= t || !problem.steps[p].canRepeat) {
@@ -119,12 +120,12 @@ bool StageMaker::need(const Holds &holds, unsigned t, unsigned value,
   return true;
 }
 
-/// Bytes of outputs of the run at `position` that take the place of inputs,
-/// which `given` marks.
+/// Bytes of outputs of the run at `position` that take over inputs, which
+/// `given` marks.
 uint64_t StageMaker::takenOver(const Step &step, size_t position) {
   uint64_t bytes = 0;
   for (auto [output, input] : step.takeovers) {
-    // Outputs that are new, and inputs that die, stand marked in `live`.
+    // `live` marks outputs that are new and inputs that die.
     if (given[output] == stamp + 1 && given[input] == stamp + 2 &&
         lastTouch[input] == position &&
         problem.values[output].bytes == problem.values[input].bytes) {
@@ -135,7 +136,7 @@ uint64_t StageMaker::takenOver(const Step &step, size_t position) {
   return bytes;
 }
 
-/// The runs of stage `t`, in order; false where it cannot be.
+/// Chooses the runs of stage `t`, in order; false if it is infeasible.
 bool StageMaker::choose(const Holds &holds, unsigned t, Stage &stage) {
   order.clear();
   const Step &own = problem.steps[t];
@@ -172,7 +173,8 @@ bool StageMaker::choose(const Holds &holds, unsigned t, Stage &stage) {
   return true;
 }
 
-/// The run at `position`; `alive` is what is there before it, then behind it.
+/// Adds the run at `position`; `alive` is the memory before it, and then after
+/// it.
 void StageMaker::addRun(const Holds &holds, unsigned t, size_t position,
                         uint64_t &alive, Stage &stage) {
   const Step &step = problem.steps[order[position]];
@@ -223,7 +225,7 @@ void StageMaker::make(const Holds &holds, unsigned t, Stage &stage) {
       alive += problem.values[v].bytes;
   for (size_t i = 0; i < order.size(); ++i)
     addRun(holds, t, i, alive, stage);
-  // Looking through all values is work too.
+  // Scanning all values is work, too.
   work += order.size() + problem.values.size() / 32;
   if (!keepsRuns)
     return;
@@ -254,7 +256,7 @@ Schedule toSchedule(const Problem &problem, const Holds &holds) {
 
 namespace {
 
-/// Carries out runs one by one.
+/// Executes runs one by one.
 class Simulation {
 public:
   explicit Simulation(const Problem &problem)
@@ -313,7 +315,7 @@ private:
   bool isAlive(unsigned v) const {
     return std::count(parts[v].begin(), parts[v].end(), 1);
   }
-  /// The parts that were there when the step ran first are there.
+  /// Whether the parts exist that existed when the step ran first.
   bool canRead(unsigned step, unsigned v) const {
     const std::vector<unsigned> &producers = problem.values[v].producers;
     for (size_t i = 0; i < producers.size(); ++i)
@@ -344,7 +346,7 @@ private:
   }
 
   const Problem &problem;
-  /// Of each value: which of its producers have run since it was freed.
+  /// For each value, which of its producers have run since it was freed.
   std::vector<std::vector<uint8_t>> parts;
   unsigned next = 0;
   uint64_t alive = 0;

@@ -1,12 +1,13 @@
-//===- Schedule.h - Steps in order, some of them again ----------*- C++ -*-===//
+//===- Schedule.h - Schedules with repeated steps ---------------*- C++ -*-===//
 //
-// The problem that rematerialization solves, with nothing of a program in it
-// but times, bytes and who reads what. docs/Rematerialization.md has the model.
+// The problem that rematerialization solves, reduced to times, bytes and
+// dependences. docs/Rematerialization.md has the model.
 //
-// Step t of the program opens stage t: what is run again for it, in the order
-// of the program, and then t itself. A plan says which values are held from
-// one stage to the next, and everything else follows: what a stage needs and
-// does not have is run again, and a value is freed behind its last reader.
+// Step t of the program defines stage t: the steps that run again for it, in
+// the order of the program, and then t itself. A plan says which values are
+// held from one stage to the next. Everything else follows: values that a stage
+// needs and does not have are computed again, and a value is freed after its
+// last reader.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,23 +25,23 @@ using std::size_t;
 
 /// Memory of the arena that steps write and read.
 struct Datum {
-  /// As the arena rounds them.
+  /// Rounded up as in the arena.
   uint64_t bytes = 0;
-  /// The steps that write it, ascending; each writes a part where there are
-  /// several, of which a step reads those of earlier steps. It may be dropped
-  /// when all have run.
+  /// The steps that write it, ascending. If there are several, each writes a
+  /// part, and a step reads the parts of earlier steps. It may be dropped after
+  /// all have run.
   std::vector<unsigned> producers = {};
-  /// It is there when the program ends.
+  /// It must exist when the program ends.
   bool isOutput = false;
 };
 
 struct Step {
   double seconds = 0;
-  /// Each value once. A value is read by no step before its first producer.
+  /// Each value once. No step reads a value before its first producer.
   std::vector<unsigned> inputs = {}, outputs = {};
   /// It may run more than once.
   bool canRepeat = true;
-  /// (output, input): the output may take the input's memory where that dies.
+  /// (output, input): the output may take the memory of an input that dies.
   std::vector<std::pair<unsigned, unsigned>> takeovers = {};
 };
 
@@ -48,19 +49,18 @@ struct Problem {
   std::vector<Datum> values;
   std::vector<Step> steps;
 
-  /// Whether the value can be had again once it is dropped.
+  /// Whether the value can be recomputed after it is dropped.
   bool canDrop(unsigned value) const;
-  /// Without any step twice.
+  /// The time of running every step once.
   double seconds() const;
 };
 
-/// Bytes that no schedule does without: the fullest step with its operands,
-/// and the values that must be there meanwhile because nobody makes them again.
+/// Bytes that every schedule needs: the largest step with its operands, and the
+/// values that must exist at that time because no step can recompute them.
 uint64_t lowerBound(const Problem &problem);
 
-/// A step that runs, and the values that are freed behind it. What it writes
-/// to a value that is there already goes to memory of its own, which dies with
-/// the step.
+/// A step that runs, and the values freed after it. If an output already
+/// exists, the step writes it to temporary memory, which dies with the step.
 struct Run {
   unsigned step;
   std::vector<unsigned> frees = {};
@@ -69,16 +69,16 @@ struct Run {
 struct Schedule {
   std::vector<Run> runs;
   double seconds = 0;
-  /// Most bytes alive at one time, takeovers counted once.
+  /// Maximum bytes alive at one time, takeovers counted once.
   uint64_t peak = 0;
 };
 
-/// What `runs` takes, from nothing but the runs. False where it is no schedule
-/// of the problem: a value that is read is not there, a step comes twice that
-/// must not, first runs come out of order, an output is not there at the end.
+/// Computes the cost of `runs` from the runs alone. False if it is not a valid
+/// schedule: a step reads a value that does not exist, a step repeats that must
+/// not, first runs are out of order, or an output is missing at the end.
 bool simulate(const Problem &problem, Schedule &schedule);
 
-/// Which values are held when a stage begins; one row more for the end.
+/// Which values are held when a stage begins, with one more row for the end.
 class Holds {
 public:
   Holds() = default;
@@ -101,22 +101,22 @@ struct Stage {
   std::vector<Run> runs;
   double seconds = 0;
   uint64_t peak = 0;
-  /// Values that its runs read or write, once each.
+  /// Values that its runs read or write, without duplicates.
   std::vector<unsigned> touched;
-  /// Where the stage cannot be: a value that nobody makes again and that is not
-  /// held.
+  /// If the stage is infeasible: a value that is not held and cannot be
+  /// recomputed.
   int missing = -1;
 };
 
-/// Works out stages of plans.
+/// Derives the stages of plans.
 class StageMaker {
 public:
-  /// Without `keepsRuns` stages are measured only.
+  /// Without `keepsRuns` stages are only measured.
   explicit StageMaker(const Problem &problem, bool keepsRuns = true);
-  /// Stage `t` under `holds`. A value that is held into it and neither used nor
-  /// held further takes memory throughout.
+  /// Derives stage `t` under `holds`. A value that is held into it and neither
+  /// used nor held further takes memory throughout.
   void make(const Holds &holds, unsigned t, Stage &stage);
-  /// Runs worked out so far, and what else took as long.
+  /// The number of runs derived so far, plus other work of equal cost.
   uint64_t getWork() const { return work; }
   void addWork(uint64_t more) { work += more; }
 
@@ -131,7 +131,7 @@ private:
   const Problem &problem;
   bool keepsRuns;
   uint64_t work = 0;
-  // Marks are of this call if they equal the stamp.
+  // Marks are valid for this call if they equal the stamp.
   uint32_t stamp = 0;
   std::vector<uint32_t> chosen, live, given;
   std::vector<size_t> lastTouch;
@@ -143,7 +143,7 @@ private:
 /// The plan that keeps every value until its last reader.
 Holds keepAll(const Problem &problem);
 
-/// The schedule of a plan; empty where a stage cannot be.
+/// The schedule of a plan; empty if a stage is infeasible.
 Schedule toSchedule(const Problem &problem, const Holds &holds);
 
 } // namespace mlc::remat

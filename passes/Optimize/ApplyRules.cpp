@@ -19,7 +19,7 @@ CostModel mlc::makeCostModel(const CodeTarget &target,
                    options.assumedSizes);
 }
 
-/// Fails unless the trail makes of `before` what the search made: engines are
+/// Fails unless the trail turns `before` into the search's result: engines are
 /// not trusted (docs/Trust.md).
 static LogicalResult replay(func::FuncOp before, func::FuncOp after,
                             const Trail &trail, RuleSet &rules) {
@@ -88,7 +88,7 @@ struct ApplyRulesPass : mlc::impl::ApplyRulesPassBase<ApplyRulesPass> {
   }
 
 private:
-  /// As the pass's own options say.
+  /// Uses the pass's own options.
   LogicalResult applyNamed();
 
   std::optional<CodeTarget> given;

@@ -13,33 +13,33 @@
 
 namespace mlc {
 
-/// How the rules are used.
+/// Options of the rewrite search.
 struct RewriteOptions {
   SearchOptions search;
-  /// Rules beside the shipped ones.
+  /// Rules besides the shipped ones.
   std::vector<GivenRules> rules;
   /// The result is for another runtime, not for mlc's code generator: rules
-  /// that only suit the latter are left out, and the algorithms that it has for
-  /// convolutions are not priced (docs/Measurements/cost-model.md).
+  /// that only suit mlc are left out, and its convolution algorithms are not
+  /// priced (docs/Measurements/cost-model.md).
   bool forOthers = false;
-  /// Measured times, which go before predicted ones; null: none.
+  /// Measured times, which take precedence over predictions; null: none.
   std::shared_ptr<const TimingCache> timings;
-  /// Sizes of open dims for predictions (SymbolSizes).
+  /// Assumed sizes of open dims for predictions (SymbolSizes).
   std::map<std::string, int64_t, std::less<>> assumedSizes;
-  /// Told that a function's search begins, and what it came to.
+  /// Called when a function's search begins, and with its outcome.
   std::function<void()> onSearchStart;
   std::function<void(const SearchReport &)> onSearch;
 };
 
-/// What leads a search with these options: the target's costs, the options'
-/// timings, which the result refers to, and the algorithms of the back end, if
-/// there is one and the result is not for others.
+/// The cost model of a search with these options: the target's costs, the
+/// options' timings, which the result refers to, and the back end's algorithms,
+/// if it has a back end and the result is not for others.
 CostModel makeCostModel(const CodeTarget &target,
                         const RewriteOptions &options);
 
 /// Searches every function of the module, with the shipped rules and those of
-/// the options, for what is cheapest on the target, which may have no back end;
-/// the trails become the module's `mlc.trail`.
+/// the options, for the cheapest form on the target, which may have no back
+/// end. The trails become the module's `mlc.trail`.
 mlir::LogicalResult applyRules(mlir::ModuleOp module, const CodeTarget &target,
                                const RewriteOptions &options = {});
 

@@ -1,4 +1,4 @@
-//===- ConstantFold.cpp - Computes what is constant at compile time -------===//
+//===- ConstantFold.cpp - Computes constant values ------------------------===//
 
 #include "passes/Optimize/ConstantFold.h"
 #include "dialects/Graph/ComputeOps.h"
@@ -28,7 +28,7 @@ namespace mlc {
 
 namespace {
 
-/// Bytes when written out; nothing on overflow.
+/// Bytes when expanded; nothing on overflow.
 std::optional<int64_t> fullBytes(Type type) {
   auto tensor = cast<RankedTensorType>(type);
   std::optional<int64_t> count = elementCount(tensor.getShape());
@@ -39,8 +39,7 @@ std::optional<int64_t> fullBytes(Type type) {
   return bytes;
 }
 
-/// Bytes that a literal holds: no more than `free` of those that it stands for
-/// where it is one element repeated.
+/// Bytes that a literal counts: at most `free` if it is a splat.
 std::optional<int64_t> heldBytes(Operation *literal, int64_t free) {
   std::optional<int64_t> bytes = fullBytes(literal->getResultTypes()[0]);
   ElementsAttr value;
@@ -48,7 +47,7 @@ std::optional<int64_t> heldBytes(Operation *literal, int64_t free) {
   return bytes && !isHeld ? std::min(*bytes, free) : bytes;
 }
 
-/// A literal, or an operator that gives the same number everywhere.
+/// Whether it is a literal, or an operator with the same value everywhere.
 bool isLiteral(Operation *op) {
   if (op->getNumOperands() != 0)
     return false;
@@ -66,7 +65,7 @@ bool isLiteral(Operation *op) {
   return isSame;
 }
 
-/// Decides which constant values are worth writing down, and computes them.
+/// Decides which constant values are worth storing, and computes them.
 class Folder {
 public:
   Folder(Block &block, const ConstantFoldOptions &options)
@@ -76,14 +75,14 @@ public:
     for (Operation &op : block)
       if (isConstantValued(op))
         constantValued.insert(&op);
-    // What something not constant uses has to exist at run time.
+    // Operands of non-constant ops have to exist at run time.
     for (Operation &op : block)
       if (!constantValued.contains(&op))
         for (Value operand : op.getOperands())
           need(operand);
     for (size_t i = 0; i < needed.size(); ++i)
       decide(needed[i]);
-    // Uses of values that are computed on the way, so that they can be freed.
+    // Count uses of intermediate values, so that they can be freed.
     for (Operation *op : folded)
       countUses(op);
     for (Operation &op : llvm::make_early_inc_range(block))
@@ -98,7 +97,7 @@ private:
       return false;
     if (matchPattern(&op, m_Constant()))
       return true;
-    // Who runs the graph in a loop gives random numbers another step.
+    // Random numbers get a new step per run if the graph runs in a loop.
     if (!isa<DefinitionOpInterface, OpaqueOpInterface>(op) ||
         isa<RandomUniformOp>(op))
       return false;
@@ -120,8 +119,8 @@ private:
       needed.insert(def);
   }
 
-  /// The literals that `op` was made from, each once. False when something on
-  /// the way has more bytes than can be counted; else `largest` is the most.
+  /// Collects the literals that `op` was made from, each once. False if the
+  /// bytes of something on the way overflow; else `largest` is the maximum.
   bool collectLiterals(Operation *op, llvm::SetVector<Operation *> &literals,
                        int64_t &largest) {
     for (Type type : op->getResultTypes()) {
@@ -142,7 +141,7 @@ private:
   }
 
   bool isWorthwhile(Operation *op) {
-    // Weights that a rule has made: whoever chose it has counted their bytes.
+    // Weights made by a rule: the rule's cost included their bytes.
     if (isa<ComputeOp>(op))
       return true;
     if (auto defined = dyn_cast<DefinitionOpInterface>(op)) {
@@ -190,8 +189,8 @@ private:
     }
   }
 
-  /// Writes log(1 + x) where `op` is that, from x: in the sum most of a small
-  /// x would be lost. Compiled code has the same pattern
+  /// Computes log(1 + x) directly from x if `op` is that, because the sum would
+  /// lose most of a small x. Compiled code has the same pattern
   /// (codegen/cpu/Math.cpp).
   bool computeLog1p(Operation *op) {
     auto log = dyn_cast<LogOp>(op);
@@ -229,7 +228,7 @@ private:
     return false;
   }
 
-  /// Computes the results of `op`; false when there are none.
+  /// Computes the results of `op`; false if there are none.
   bool compute(Operation *op) {
     if (failedOps.contains(op))
       return false;
@@ -247,7 +246,7 @@ private:
     limits.maxSteps = options.maxSteps;
     Expected<std::vector<EvalTensor>> results = evaluateOp(op, inputs, limits);
     if (!results) {
-      // Undefined or too large: it stays, to be met at run time.
+      // Undefined or too large: it stays and is reported at run time.
       llvm::consumeError(results.takeError());
       failedOps.insert(op);
       return false;
@@ -280,7 +279,7 @@ private:
       }
       auto constant =
           ConstantOp::create(builder, op->getLoc(), result.getType(), *attr);
-      // Later operators that are folded find the value again.
+      // Later operators that are folded reuse the value.
       values[constant.getResult()] = tensor;
       result.replaceAllUsesWith(constant.getResult());
       if (unsigned count = uses.lookup(result))

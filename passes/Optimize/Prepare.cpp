@@ -1,4 +1,4 @@
-//===- Prepare.cpp - What is done before rules ----------------------------===//
+//===- Prepare.cpp - Passes before rules ----------------------------------===//
 
 #include "passes/Optimize/Prepare.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -7,9 +7,9 @@
 #include "passes/Optimize/ConstantFold.h"
 
 void mlc::addPreparePasses(mlir::OpPassManager &pm) {
-  // Arithmetic on constants and shapes, before rules look at what is constant.
+  // Folds arithmetic on constants and shapes before rules match constants.
   pm.addNestedPass<mlir::func::FuncOp>(createConstantFoldPass());
-  // Equal subgraphs once.
+  // Merges equal subgraphs.
   pm.addPass(mlir::createCSEPass());
 }
 

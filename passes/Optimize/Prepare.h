@@ -1,4 +1,4 @@
-//===- Prepare.h - What is done before rules --------------------*- C++ -*-===//
+//===- Prepare.h - Passes before rules --------------------------*- C++ -*-===//
 
 #ifndef MLC_PASSES_OPTIMIZE_PREPARE_H
 #define MLC_PASSES_OPTIMIZE_PREPARE_H
@@ -8,8 +8,8 @@
 
 namespace mlc {
 
-/// The passes that a model goes through before a search sees it. A trail is
-/// about their result, so who replays one runs them as well.
+/// Adds the passes that a model goes through before a search. A trail refers to
+/// their result, so whoever replays a trail runs them as well.
 void addPreparePasses(mlir::OpPassManager &pm);
 
 /// Runs them on a module.

@@ -68,7 +68,7 @@ private:
     known[value] = std::make_unique<Elements>(std::move(elements));
   }
 
-  /// Whether all elements are known integers, one of them not a constant.
+  /// Whether all elements are known integers, and one is not a constant.
   static bool isSymbolic(const Elements &elements) {
     return llvm::all_of(
                elements,
@@ -78,7 +78,7 @@ private:
            });
   }
 
-  /// The value that now has these elements. `int_tensor` has rank 0 or 1.
+  /// Creates the value with these elements. `int_tensor` has rank 0 or 1.
   Value write(Operation &op, const Elements &elements) {
     Value old = op.getResult(0);
     auto type = cast<RankedTensorType>(old.getType());

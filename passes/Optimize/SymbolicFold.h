@@ -8,8 +8,8 @@
 namespace mlc {
 
 /// Replaces small i64 scalars and vectors that are computed from `int_tensor`s
-/// by one `int_tensor` of the resulting expressions, where the definitions can
-/// be evaluated on symbolic integers.
+/// by one `int_tensor` of the resulting expressions, if the definitions can be
+/// evaluated on symbolic integers.
 void foldSymbolicIntegers(mlir::Block &block);
 
 } // namespace mlc

@@ -96,7 +96,7 @@ void Generation::enumerateSize(Search &search) {
     skip(llvm::formatv(
         "{0}: graphs of {1} operators with {2} of {3} graphs as the larger "
         "operand; the first {4}, small ones first, were extended "
-        "(--max-graphs)",
+        "(max-graphs)",
         search.name(), size.numOperators, size.operands - size.extended,
         size.operands, size.extended));
   if (size.notKept)

@@ -71,7 +71,7 @@ void Generation::prove() {
 size_t Generation::limitProofs(size_t count, llvm::StringRef what) {
   if (options.maxProofs == 0 || count <= options.maxProofs)
     return count;
-  skip(llvm::formatv("the proofs of {0} of {1} {2} (--max-proofs)",
+  skip(llvm::formatv("the proofs of {0} of {1} {2} (max-proofs)",
                      count - options.maxProofs, count, what));
   return options.maxProofs;
 }

@@ -186,7 +186,7 @@ public:
                result == CUDA_ERROR_INVALID_PTX ||
                result == CUDA_ERROR_INVALID_IMAGE)
         status.message +=
-            "; compile the model again with --target=" + device.targetName();
+            "; compile the model again for target " + device.targetName();
       return status;
     };
     CUmodule module = nullptr;

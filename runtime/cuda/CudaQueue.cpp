@@ -154,7 +154,7 @@ Status CudaQueue::failed(CUresult result, uint64_t launches) const {
                     result == CUDA_ERROR_MISALIGNED_ADDRESS ||
                     result == CUDA_ERROR_LAUNCH_FAILED;
   if (isOfKernel && !gpu.isEmulator())
-    status.message += "; --device=emulator says where in the kernel";
+    status.message += "; device emulator says where in the kernel";
   return status;
 }
 

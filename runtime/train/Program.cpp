@@ -35,7 +35,7 @@ Status TrainingProgram::of(std::shared_ptr<const Artifact> artifact,
   if (!artifact->training())
     return Status::error(MLC_USAGE,
                          "the artifact does not train; make one with mlc "
-                         "train --artifact");
+                         "train or mlc.Trainer");
   program.whole = std::move(artifact);
   const std::vector<State> &states = program.whole->states();
   for (StateRole role :

@@ -43,7 +43,7 @@ static Status checkArray(const HostTensor &tensor, const std::string &path,
     if (port.dims[i] < 0)
       open += " " +
               (spelling == Spelling::Flags
-                   ? "--dim=" + port.texts[i] + "="
+                   ? option(spelling, "dim") + "=" + port.texts[i] + "="
                    : "dims[" + jsonString(port.texts[i]) + "] = ") +
               std::to_string(tensor.dims[i]);
   }

@@ -120,6 +120,8 @@ Status Trainer::create(mlc_artifact *artifact, TrainerOptions options,
   if (status.ok())
     status = trainer->addInputs();
   if (status.ok())
+    trainer->actions = makeStepSchedule(trainer->program.artifact());
+  if (status.ok())
     status = trainer->openEntries(artifact);
   if (!status.ok())
     return trainer->named(status);
@@ -198,10 +200,14 @@ Status Trainer::computeGradients(BatchSource &source, double &loss) {
               double(countLabels(source, done)) / double(batches));
   hasComputed = true;
   double sum = 0;
-  for (int64_t i = 0; i < batches; ++i) {
-    const int64_t number = done * batches + i;
+  bool hasGradients = false;
+  for (const Action &action : actions) {
+    if (!action.batch)
+      continue;
+    const int64_t number = done * batches + *action.batch;
     setNumber(InputRole::BatchNumber, double(number));
-    setNumber(InputRole::Keep, i > 0);
+    setNumber(InputRole::Keep, hasGradients);
+    hasGradients = true;
     double one = 0;
     if (Status status = runBatch(source, number, first, one); !status.ok())
       return named(status);
@@ -211,9 +217,18 @@ Status Trainer::computeGradients(BatchSource &source, double &loss) {
   return Status::success();
 }
 
+/// The actions that read no batch, and so the one other entry.
+Status Trainer::runRest() {
+  Status status;
+  for (const Action &action : actions)
+    if (status.ok() && !action.batch)
+      status = apply.run();
+  return status;
+}
+
 Status Trainer::applyGradients(double rate, int64_t number, double scale) {
   setScalars(rate, number, scale);
-  Status status = apply.run();
+  Status status = runRest();
   if (status.ok())
     status = updateScale();
   if (status.ok() && !allocated)
@@ -226,8 +241,8 @@ Status Trainer::run(BatchSource &source, double rate, double &loss) {
   setScalars(rate, done, lossScale.getScale());
   uint64_t before = group().bytesSent();
   Status status = computeGradients(source, loss);
-  if (status.ok() && apply)
-    status = named(apply.run());
+  if (status.ok())
+    status = named(runRest());
   if (status.ok())
     status = named(updateScale());
   if (!status.ok())

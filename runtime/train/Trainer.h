@@ -8,6 +8,7 @@
 #include "runtime/train/Group.h"
 #include "runtime/train/Program.h"
 #include "runtime/train/Samples.h"
+#include "runtime/train/StepSchedule.h"
 
 namespace mlc::runtime::train {
 
@@ -52,6 +53,8 @@ public:
   const Group &group() const { return options.group; }
   const TrainerOptions &getOptions() const { return options; }
   const TrainingProgram &getProgram() const { return program; }
+  /// What a step does.
+  const StepSchedule &schedule() const { return actions; }
   mlc_session *session() const { return first.session.get(); }
   /// The samples of a batch that this rank takes.
   SamplePart samplePart() const;
@@ -68,11 +71,11 @@ public:
   /// The next step; `loss` is that before it, the mean of those of all its
   /// batches.
   Status run(BatchSource &source, double rate, double &loss);
-  /// The two halves of a step, where entries are apart: the gradients of its
-  /// batches, which states hold then, and their losses' mean;
+  /// The two halves of a step, where entries are apart: the actions that read
+  /// batches, after which states hold gradients, and the losses' mean;
   Status computeGradients(BatchSource &source, double &loss);
-  /// and what they do to the weights. `number` counts the updates, from 0;
-  /// `scale` is what gradients were scaled by.
+  /// and the others, which change the weights. `number` counts the updates,
+  /// from 0; `scale` is what gradients were scaled by.
   Status applyGradients(double rate, int64_t number, double scale);
   /// Of the first `batches` batches the mean of the losses, over labels where
   /// there are some. Errors: the artifact has no entry for it.
@@ -118,6 +121,7 @@ private:
   Status getState(size_t index, HostTensor &value) const;
   Status runBatch(BatchSource &source, int64_t number, OpenEntry &entry,
                   double &loss);
+  Status runRest();
   Status updateScale();
   void setNumber(InputRole role, double value);
   void setScalars(double rate, int64_t number, double scale);
@@ -128,6 +132,7 @@ private:
 
   TrainerOptions options;
   TrainingProgram program;
+  StepSchedule actions;
   OpenEntry first, apply, evaluation;
   Inputs inputs;
   LossScale lossScale;

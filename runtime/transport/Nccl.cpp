@@ -92,7 +92,7 @@ std::string refuseSharedGpu(mlc_comm &comm, cuda::CUdevice gpu,
       if (all[a] == all[b])
         error = "ranks " + std::to_string(a) + " and " + std::to_string(b) +
                 " have the same GPU (" + bus +
-                "); give --device=cuda, with which each takes the one of its "
+                "); give device cuda, with which each takes the one of its "
                 "LOCAL_RANK, or cuda:N with an N for each";
   return error;
 }
@@ -148,7 +148,7 @@ std::string connect(mlc_comm &comm, int device, Clock::time_point deadline) {
   if (result != ncclSuccess)
     return describe(result, "ncclCommInitRank") +
            "; see what NCCL_DEBUG=WARN says" +
-           (device < 0 ? ", or give --device=cuda, as NCCL wants a GPU" : "");
+           (device < 0 ? ", or give device cuda, as NCCL wants a GPU" : "");
   startThreads(comm);
   return "";
 }

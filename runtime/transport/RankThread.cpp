@@ -352,7 +352,7 @@ Status chooseGpu(RankOptions &options) {
     status.message = "LOCAL_RANK is " + std::to_string(options.localRank) +
                      ", and " + status.message +
                      "; start fewer ranks on a machine, or give each its "
-                     "--device=cuda:N";
+                     "device cuda:N";
   return status;
 }
 

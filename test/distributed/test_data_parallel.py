@@ -136,7 +136,7 @@ def test_what_ranks_cannot_share_is_refused(tools, tmp_path):
             (["--batch=6", "--ranks=2", "--algorithm=star"], "no algorithm 'star'; there are server"),
             (["--batch=6", "--ranks=2", "--bucket-bytes=-1"], "must be positive"),
             (["--batch=6", "--ranks=2", "--timeout=0"], "--timeout is a number of seconds"),
-            (["--batch=7", "--ranks=2", "--batch-statistics=local"], "7 samples is not one of 2 groups of as many"),
+            (["--batch=7", "--ranks=2", "--batch-statistics=local"], "7 samples is not one of 2 groups of as many; give another --batch, or give --batch-statistics=global"),
             (["--batch=6", "--engine=inproc"], "say how many with --ranks=N"),
             (["--batch=7", "--ranks=2", "--memory-budget=1GB"], "only where all ranks have parts of one size"),
             (["--batch=6", "--ranks=300"], "300 ranks; the engine inproc takes 1 to 256")]:

@@ -180,10 +180,10 @@ def test_a_rank_that_fails_ends_those_whose_streams_wait(tools, tmp_path, prepar
 def test_gpus_that_contradict(tools, tmp_path, prepared):
     flags, cache, _ = prepared(0, 9)
     done = launch(tools, flags, cache, tmp_path / "c.npz", "--device=cuda:2", "--steps=1")
-    assert done.returncode == 8 and "ranks 0 and 1 have the same GPU (0000:02:00.0); give --device=cuda, with which" in done.stderr
+    assert done.returncode == 8 and "ranks 0 and 1 have the same GPU (0000:02:00.0); give device cuda, with which" in done.stderr
     done = launch(tools, flags, cache, tmp_path / "c.npz", "--device=cuda", "--steps=1", MLC_EMULATOR_DEVICES="2")
     assert done.returncode == 8 and "LOCAL_RANK is 2, and there is no device 'cuda:2'; the emulator has 2 GPUs" in done.stderr
-    assert "start fewer ranks on a machine, or give each its --device=cuda:N" in done.stderr
+    assert "start fewer ranks on a machine, or give each its device cuda:N" in done.stderr
     done = launch(tools, flags, cache, tmp_path / "c.npz", "--device=cuda", "--steps=1", MLC_LINK_LATENCY="0.1")
     assert done.returncode == 2 and "a link is made slow for what is in the host's memory alone; leave" in done.stderr
 

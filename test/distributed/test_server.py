@@ -157,7 +157,7 @@ def test_what_a_server_cannot_do_is_refused(tools, tmp_path):
             (mlp, [SERVER, "--staleness=-1"], "--staleness counts from 0"),
             (mlp, ["--staleness=1"], "--staleness is of --algorithm=server"),
             (mlp, [SERVER, "--keep-half"], "--keep-half is not taken beside --algorithm=server"),
-            (normed, [SERVER], "moves 'mean' by statistics of batches, of which a server sees nothing"),
+            (normed, [SERVER], "moves 'mean' by statistics of batches, of which a server sees nothing; give --freeze=mean, or give --algorithm=colocated"),
             (resnet, [SERVER], "needs something of all samples of a batch"),
             (mlp, [SERVER, "--batch=2", "--ranks=4"], "a batch of 2 samples is not one for 3 ranks")]:
         flags = flags if "--ranks=4" in flags else [*flags, "--batch=6", "--ranks=3"]

@@ -1,5 +1,7 @@
 """Steps of several batches, with everything that a step of one batch has."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -87,3 +89,21 @@ def test_a_held_out_loss_that_is_none_is_explained(tools, tmp_path):
     np.savez(tmp_path / "e.npz", x=np.full_like(x, 1e30), target=np.zeros_like(x))
     done = tools.mlc("train", *arguments, "--steps=1", f"--evaluate={tmp_path / 'e.npz'}")
     assert done.returncode == 0 and "one of its batches is not a finite number" in done.stderr
+
+
+@pytest.mark.parametrize("flags, schedule", [([], "step(0)"), (["--accumulate=3"], "accumulate(0 to 2), apply")])
+def test_inspect_tells_what_a_step_runs(tools, tmp_path, flags, schedule):
+    """In the order in which the trainer runs it."""
+    _, _, arguments = test_training_form.normalized(tmp_path, [test_training_form.node()])
+    model = next(a for a in arguments if str(a).endswith(".onnx"))
+    artifact = tmp_path / "t.mlca"
+    done = tools.mlc("train", model, "--loss=mse", *flags, f"--artifact={artifact}")
+    assert done.returncode == 0, done.stderr
+    assert f"each step: {schedule}\n" in tools.mlc("inspect", artifact).stdout
+    assert json.loads(tools.mlc("inspect", artifact, "--json").stdout)["schedule"] == schedule
+
+
+def test_a_step_has_a_bounded_number_of_batches(tools, tmp_path):
+    _, _, arguments = test_training_form.normalized(tmp_path, [test_training_form.node()])
+    done = tools.mlc("train", *arguments, "--steps=1", "--accumulate=1048577")
+    assert done.returncode == 2 and "--accumulate must be at most 1048576" in done.stderr

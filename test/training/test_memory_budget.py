@@ -121,7 +121,7 @@ def test_open_dims_are_named(tools, tmp_path):
     model, artifact = chain(tmp_path, "N"), tmp_path / "m.mlca"
     done = tools.mlc("compile", model, "-o", artifact, "--memory-budget=48KiB")
     assert done.returncode == 9 and not artifact.exists()
-    assert "memory can be limited only where all sizes are fixed, and the dim N is open; give --dim N=N" in done.stderr
+    assert "memory can be limited only where all sizes are fixed, and the dim N is open; give --dim N=SIZE" in done.stderr
     done = tools.mlc("compile", model, "-o", artifact, "--memory-budget=48KiB", "--dim=N=64")
     assert done.returncode == 0, done.stderr
 

@@ -276,7 +276,7 @@ def test_a_wrong_number_of_ranks_is_told(tools, tmp_path):
     alone = ranks.output(programs.command(tools, tmp_path, artifact, x))
     assert alone.returncode == 2
     assert alone.stderr.strip().endswith("needs 4 ranks (4 'data'), and the session has no others; start it with mlc "
-                                         "launch -n 4, or its ranks as threads by --engine=inproc")
+                                         "launch -n 4, or its ranks as threads by engine inproc")
     three = ranks.output([*gloo(tools, 3), *programs.command(tools, tmp_path, artifact, x)])
     assert three.returncode == 2 and "needs 4 ranks (4 'data'), and there are 3" in three.stderr
     four = ranks.output(programs.command(tools, tmp_path, artifact, x, "--engine=inproc", "--ranks=2"))

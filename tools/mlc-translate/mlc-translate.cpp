@@ -122,7 +122,8 @@ int main(int argc, char **argv) {
   mlir::OwningOpRef<mlir::ModuleOp> module =
       mlc::importOnnx(input, importOptions, &context, report);
   if (!report.ok()) {
-    std::string text = report.message + "\n" + listUnsupported("", report);
+    std::string text =
+        report.message + "\n" + listUnsupported("", report, nullptr);
     return fail(llvm::StringRef(text).rtrim().str(),
                 static_cast<int>(report.status));
   }

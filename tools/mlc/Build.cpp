@@ -8,6 +8,7 @@
 #include "runtime/FileBytes.h"
 #include "tools/mlc/Failure.h"
 #include "tools/mlc/Progress.h"
+#include "tools/mlc/Remedies.h"
 #include "tools/mlc/TemporaryFolder.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -33,7 +34,8 @@ llvm::Error mlc::cli::reportFailure(const ImportReport &report,
   return fail(report.status,
               report.unsupported.empty()
                   ? report.message
-                  : report.message + "\n" + listUnsupported(file, report));
+                  : report.message + "\n" +
+                        listUnsupported(file, report, describeRemedy));
 }
 
 Compilation::Compilation(const ModelOptions &options) : file(options.model) {
@@ -237,6 +239,7 @@ llvm::Error Compilation::read(const ModelOptions &options,
     report = r;
   };
   // Without folders, so that artifacts do not depend on where they are made.
+  compileOptions.describeRemedy = describeRemedy;
   compileOptions.rebuild =
       "mlc compile " + llvm::sys::path::filename(file).str();
   addFlags(std::exchange(compileOptions.flags, {}));

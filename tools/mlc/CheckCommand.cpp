@@ -5,6 +5,7 @@
 #include "tools/mlc/Build.h"
 #include "tools/mlc/Command.h"
 #include "tools/mlc/Failure.h"
+#include "tools/mlc/Remedies.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
@@ -38,13 +39,18 @@ private:
 
 json::Object toJson(const mlc::ImportReport &report, llvm::StringRef file) {
   json::Array nodes;
-  for (const mlc::UnsupportedNode &node : report.unsupported)
+  for (const mlc::UnsupportedNode &node : report.unsupported) {
+    json::Array remedies;
+    for (const mlc::Remedy &remedy : node.remedies)
+      remedies.push_back(describeRemedy(remedy));
     nodes.push_back(json::Object{{"name", node.name},
                                  {"operator", node.op},
                                  {"domain", node.domain},
                                  {"opset", node.opset},
                                  {"types", json::Array(node.inputTypes)},
-                                 {"reason", node.reason}});
+                                 {"reason", node.reason},
+                                 {"remedies", std::move(remedies)}});
+  }
   json::Object object{{"file", json::fixUTF8(file)},
                       {"compiles", report.ok()},
                       {"unsupported", std::move(nodes)},
@@ -59,7 +65,8 @@ json::Object toJson(const mlc::ImportReport &report, llvm::StringRef file) {
 void CheckCommand::print(const mlc::ImportReport &report,
                          llvm::StringRef file) const {
   if (!report.ok()) {
-    llvm::outs() << listUnsupported(models.size() > 1 ? file : "", report);
+    llvm::outs() << listUnsupported(models.size() > 1 ? file : "", report,
+                                    describeRemedy);
     return;
   }
   std::string text = (file + ": every node can be compiled").str();

@@ -5,7 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/ApiCall.h"
 #include "runtime/Text.h"
+#include "runtime/train/StepSchedule.h"
 #include "tools/mlc/Command.h"
 #include "tools/mlc/Explain.h"
 #include "tools/mlc/Failure.h"
@@ -16,6 +18,7 @@
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 
+using namespace mlc;
 using namespace mlc::cli;
 using mlc::runtime::printable;
 namespace cl = llvm::cl;
@@ -123,6 +126,14 @@ llvm::Expected<std::vector<mlc_port>> states(const Model &model) {
     if (mlc_status status = mlc_artifact_state(model.get(), i, &port))
       return runtimeFailure(model.name(), status);
   return ports;
+}
+
+/// What a step does, of an artifact that trains; empty of others.
+std::string schedule(const Model &model) {
+  const runtime::Artifact &artifact = *model.get()->impl;
+  return artifact.training() ? runtime::train::toString(
+                                   runtime::train::makeStepSchedule(artifact))
+                             : std::string();
 }
 
 /// The entries of an artifact that has several, the first among them.
@@ -357,6 +368,8 @@ llvm::Error InspectCommand::printJson(const Model &model,
       return described.takeError();
     all["entries"] = std::move(*described);
   }
+  if (std::string text = schedule(model); !text.empty())
+    all["schedule"] = json::fixUTF8(text);
   if (found.memory.figures) {
     all["arena_bytes"] = found.memory.figures->arena;
     all["arena_lower_bound_bytes"] = found.memory.figures->lowerBound;
@@ -378,6 +391,8 @@ llvm::Error InspectCommand::printText(const Model &model,
   }
   if (mlc_artifact_axis_count(model.get()))
     llvm::outs() << '\n';
+  if (std::string text = schedule(model); !text.empty())
+    llvm::outs() << "each step: " << printable(text) << '\n';
   if (!found.entries.empty())
     llvm::outs() << "entry " << printable(nameOf(model)) << ":\n";
   printPorts("inputs", model, MLC_INPUT, model.inputs());

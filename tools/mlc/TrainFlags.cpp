@@ -172,6 +172,9 @@ llvm::Error TrainFlags::check() const {
     if (bound.value < bound.low)
       return fail(Exit::Usage, llvm::formatv("{0} must be at least {1}",
                                              bound.flag, bound.low));
+  if (accumulate > runtime::mostBatchesOfAStep)
+    return fail(Exit::Usage, llvm::formatv("--accumulate must be at most {0}",
+                                           runtime::mostBatchesOfAStep));
   return llvm::Error::success();
 }
 

@@ -31,7 +31,8 @@ def _executable() -> str:
 
 
 def _run(arguments: list[str], accepted: tuple[int, ...] = (0,)) -> subprocess.CompletedProcess:
-    done = subprocess.run([_executable(), *arguments], capture_output=True, text=True, errors="replace")
+    done = subprocess.run([_executable(), *arguments], capture_output=True, text=True, errors="replace",
+                          env={**os.environ, "MLC_SPELLING": "keywords"})  # errors name arguments, not flags
     if done.returncode not in accepted:
         lines = [line.removeprefix("mlc: error: ") for line in done.stderr.splitlines() if not
                  line.startswith("mlc: warning: ")]

@@ -4,7 +4,7 @@
 // RUN: mlc-opt %s --mlc-distribute-training="ranks=3 zero=3" | FileCheck %s --check-prefixes=CHECK,THREE
 // RUN: not mlc-opt %s --mlc-distribute-training="ranks=7" 2>&1 | FileCheck %s --check-prefix=FEW
 // RUN: not mlc-opt %s --mlc-distribute-training="ranks=3 zero=4" 2>&1 | FileCheck %s --check-prefix=STAGE
-// FEW: a batch of 6 samples is not one for 7 ranks, each of which takes one at least; give a larger --batch
+// FEW: a batch of 6 samples is not one for 7 ranks, each of which takes one at least{{$}}
 // STAGE: needs ranks from 1 on and a stage of ZeRO from 0 to 3
 
 // CHECK: module attributes {dist.mesh = [#dist.axis<"data", 3>], mlc.roles

@@ -100,7 +100,7 @@ module attributes {dist.mesh = [#dist.axis<"a", 2>]} {
 // -----
 
 module attributes {dist.mesh = [#dist.axis<"a", 2>]} {
-  // expected-error @+1 {{argument #0 has a dim of floordiv(-1 * rank.a, 2) + 3, which differs between ranks; choose sizes that 'a' divides, or run it with mlc-eval --ranks}}
+  // expected-error @+1 {{argument #0 has a dim of floordiv(-1 * rank.a, 2) + 3, which differs between ranks; choose sizes that 'a' divides, or evaluate each rank by itself}}
   func.func @main(%x: tensor<?xf32, #mlc.dims<[floordiv(6 - rank.a, 2)]>> {dist.sharding = #dist.sharding<["a"]>}) { return }
 }
 
@@ -108,7 +108,7 @@ module attributes {dist.mesh = [#dist.axis<"a", 2>]} {
 
 module attributes {dist.mesh = [#dist.axis<"a", 2>]} {
   func.func @main(%x: tensor<5xf32>) {
-    // expected-error @+1 {{'mlc.slice' op has a size of rank.a + 1, which differs between ranks; choose sizes that 'a' divides, or run it with mlc-eval --ranks}}
+    // expected-error @+1 {{'mlc.slice' op has a size of rank.a + 1, which differs between ranks; choose sizes that 'a' divides, or evaluate each rank by itself}}
     %0 = mlc.slice %x {starts = #mlc.dims<[0]>, sizes = #mlc.dims<[rank.a + 1]>, steps = #mlc.dims<[1]>} : (tensor<5xf32>) -> tensor<?xf32, #mlc.dims<[rank.a + 1]>>
     return
   }
@@ -118,7 +118,7 @@ module attributes {dist.mesh = [#dist.axis<"a", 2>]} {
 
 module attributes {dist.mesh = [#dist.axis<"a", 2>]} {
   func.func @main(%x: tensor<5xf32>) {
-    // expected-error @+1 {{'mlc.compute' op divides by rank.a + 1, which differs between ranks; run it with mlc-eval --ranks}}
+    // expected-error @+1 {{'mlc.compute' op divides by rank.a + 1, which differs between ranks; evaluate each rank by itself}}
     %0 = mlc.compute %x {definition = "(x; d) Y[i] = x<0>[d]", dims = #mlc.dims<[5]>, integers = #mlc.dims<[floordiv(4, rank.a + 1)]>, reals = [], type = f32} : (tensor<5xf32>) -> tensor<5xf32>
     return
   }
@@ -128,7 +128,7 @@ module attributes {dist.mesh = [#dist.axis<"a", 2>]} {
 
 module attributes {dist.mesh = [#dist.axis<"a", 2>]} {
   func.func @main(%x: tensor<5xf32>) {
-    // expected-error @+1 {{'mlc.top_k' op has a size that differs between ranks; choose sizes that axes divide, or run it with mlc-eval --ranks}}
+    // expected-error @+1 {{'mlc.top_k' op has a size that differs between ranks; choose sizes that axes divide, or evaluate each rank by itself}}
     %0:2 = mlc.top_k %x {axis = 0, k = #mlc.int<rank.a + 1>, largest = true, sorted = true} : (tensor<5xf32>) -> (tensor<?xf32, #mlc.dims<[rank.a + 1]>>, tensor<?xi64, #mlc.dims<[rank.a + 1]>>)
     return
   }
@@ -138,7 +138,7 @@ module attributes {dist.mesh = [#dist.axis<"a", 2>]} {
 
 module attributes {dist.mesh = [#dist.axis<"a", 2>]} {
   func.func @main(%x: tensor<1x8x6xf32>) {
-    // expected-error @+1 {{'mlc.laid_out' op has a size of rank.a + 6, which differs between ranks; choose sizes that 'a' divides, or run it with mlc-eval --ranks}}
+    // expected-error @+1 {{'mlc.laid_out' op has a size of rank.a + 6, which differs between ranks; choose sizes that 'a' divides, or evaluate each rank by itself}}
     %0 = mlc.laid_out %x {layouts = [#mlc.layout<[a, b, c]>, #mlc.layout<[a, b, c]>], plain_attributes = {high = #mlc.dims<[0, 0, rank.a]>, low = #mlc.dims<[0, 0, 0]>, mode = "constant", value = #mlc.real<0.0>}, plain_op = "mlc.pad"} : (tensor<1x8x6xf32>) -> tensor<1x8x?xf32, #mlc.dims<[1, 8, rank.a + 6]>>
     return
   }
@@ -148,7 +148,7 @@ module attributes {dist.mesh = [#dist.axis<"a", 2>]} {
 
 module attributes {dist.mesh = [#dist.axis<"a", 2>]} {
   func.func @main(%x: tensor<5xf32> {dist.sharding = #dist.sharding<["a"]>}) {
-    // expected-error @+1 {{'builtin.unrealized_conversion_cast' op has no definition, by which it could be carried out for all ranks; leave it whole, or run it with mlc-eval --ranks}}
+    // expected-error @+1 {{'builtin.unrealized_conversion_cast' op has no definition, by which it could be carried out for all ranks; leave it whole, or evaluate each rank by itself}}
     %0 = builtin.unrealized_conversion_cast %x : tensor<5xf32> to tensor<5xi32>
     return
   }

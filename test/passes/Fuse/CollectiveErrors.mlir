@@ -2,7 +2,7 @@
 
 module attributes {dist.mesh = [#dist.axis<"data", 4>]} {
   func.func @main(%x: tensor<2x3xf32> {mlc.name = "x"}) -> tensor<2x12xf32> {
-    // expected-error @+1 {{splits dim 1, whose parts do not lie together; run --mlc-lower-collectives first}}
+    // expected-error @+1 {{splits dim 1, whose parts do not lie together; run mlc-lower-collectives first}}
     %y = dist.all_gather %x {axis = #dist.axis<"data", 4>, dims = array<i64: 1>, extents = #mlc.dims<[12]>, units = #mlc.dims<[1]>} : (tensor<2x3xf32>) -> tensor<2x12xf32>
     return %y : tensor<2x12xf32>
   }
@@ -12,7 +12,7 @@ module attributes {dist.mesh = [#dist.axis<"data", 4>]} {
 
 module attributes {dist.mesh = [#dist.axis<"data", 4>]} {
   func.func @main(%x: tensor<8x3xf32> {mlc.name = "x"}) -> tensor<2x12xf32> {
-    // expected-error @+1 {{has parts that do not lie together; run --mlc-lower-collectives first}}
+    // expected-error @+1 {{has parts that do not lie together; run mlc-lower-collectives first}}
     %y = dist.all_to_all %x {axis = #dist.axis<"data", 4>, split = 0 : i64, splitExtent = #mlc.int<8>, join = 1 : i64, joinExtent = #mlc.int<12>} : (tensor<8x3xf32>) -> tensor<2x12xf32>
     return %y : tensor<2x12xf32>
   }
@@ -22,7 +22,7 @@ module attributes {dist.mesh = [#dist.axis<"data", 4>]} {
 
 module attributes {dist.mesh = [#dist.axis<"data", 4>]} {
   func.func @main(%x: tensor<4xf32> {mlc.name = "x"}) -> tensor<6xf32> {
-    // expected-error @+1 {{is no exchange of whole tensors; run --mlc-lower-collectives first}}
+    // expected-error @+1 {{is no exchange of whole tensors; run mlc-lower-collectives first}}
     %y = dist.halo %x {axis = #dist.axis<"data", 4>, dim = 0 : i64, low = 1 : i64, high = 1 : i64} : (tensor<4xf32>) -> tensor<6xf32>
     return %y : tensor<6xf32>
   }

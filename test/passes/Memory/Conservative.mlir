@@ -93,7 +93,7 @@ exec.program @unknown {
 
 exec.program @open {
   exec.symbol "N" from input 0 dim 0
-  // expected-error @+1 {{memory can be limited only where all sizes are fixed, and the dim N is open; give --dim N=N}}
+  // expected-error @+1 {{memory can be limited only where all sizes are fixed, and the dim N is open}}
   %x = exec.input 0 : f32 <[N]> {name = "x"}
   %0 = exec.alloc : f32 <[N]>
   exec.launch @k(%x) -> (%0) args <[N]> nodes []

@@ -83,7 +83,7 @@ TEST_CASE("code that does not load is an error with its kernel", "[cuda]") {
   CHECK(status.message ==
         "kernel k2 cannot be loaded: CUDA error 200 "
         "(CUDA_ERROR_FAKE): made to fail (cuda:0, driver "
-        "12.4); compile the model again with --target=cuda:sm_90");
+        "12.4); compile the model again for target cuda:sm_90");
   CHECK_THAT(load(writeBundle({{"other", "scale"}})).message,
              Contains("kernel other is not in its code"));
   device.reset();
@@ -136,11 +136,11 @@ TEST_CASE("an artifact for GPUs alone says how it is run", "[cuda]") {
   CHECK(status.code == MLC_DEVICE);
   CHECK_THAT(status.message,
              Contains("was compiled for compute_80 (ptx), which this device "
-                      "(cpu) does not run; run it with --device=cuda, or "
-                      "compile it with --target=cpu:"));
+                      "(cpu) does not run; run it with device cuda, or "
+                      "compile it for target cpu:"));
   sample.images = {sample.imageOf(ImageKind::Source, "cuda")};
   status = sample.artifact()->load(cpuDevice(), loaded);
-  CHECK_THAT(status.message, Contains("run it with --device=emulator, or"));
+  CHECK_THAT(status.message, Contains("run it with device emulator, or"));
   auto device = gpu();
   status = sample.artifact()->load(*device, loaded);
   CHECK(status.code == MLC_DEVICE);

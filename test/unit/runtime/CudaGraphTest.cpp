@@ -306,7 +306,7 @@ TEST_CASE("a recorded launch that fails is told of", "[cuda]") {
     CHECK_THAT(
         status.message,
         Contains("kernel scale (nodes Mul_0, Add_1) has failed on cuda:0") &&
-            Contains("; --device=emulator says where in the kernel"));
+            Contains("; device emulator says where in the kernel"));
     std::fill(numbers.y.begin(), numbers.y.end(), -7.f);
     REQUIRE(session.run().ok());
     CHECK(numbers.isRight());

@@ -337,7 +337,7 @@ TEST_CASE("the caller says through C where his pointers point", "[device]") {
   CHECK_THAT(mlc_last_error(),
              Contains("artifact in memory: was compiled for sm_90 (cubin), "
                       "which this device (cpu) does not run; run it with "
-                      "--device=cuda, or compile it with --target=cpu:x86-64"));
+                      "device cuda, or compile it for target cpu:x86-64"));
   options.device = "far";
   REQUIRE(mlc_session_create(opened.artifact, &options, &session) == MLC_OK);
   FarNumbers x(counting(8)), y(std::vector<float>(8, -7));
@@ -361,7 +361,7 @@ TEST_CASE("no image for any device is an error that lists them", "[device]") {
   CHECK_THAT(mlc_last_error(),
              Contains("was compiled for x86-64-v9 (elf), this CPU") &&
                  Contains("; for a newer machine (?), which") &&
-                 Contains("; compile it with --target=cpu:x86-64"));
+                 Contains("; compile it for target cpu:x86-64"));
   // It can be looked at.
   Opened inspected(none.bytes, MLC_OPEN_INSPECT);
   CHECK(inspected.status == MLC_OK);

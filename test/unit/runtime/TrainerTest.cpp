@@ -231,6 +231,8 @@ TEST_CASE("what a trainer may not believe is refused", "[trainer]") {
   using P = Programs;
   CHECK_THAT(problem([](T &t, P &) { t.accumulate = 0; }),
              Contains("numbers of training are out of range"));
+  CHECK_THAT(problem([](T &t, P &) { t.accumulate = mostBatchesOfAStep + 1; }),
+             Contains("range"));
   CHECK_THAT(problem([](T &t, P &) { t.batch = -1; }), Contains("range"));
   CHECK_THAT(problem([](T &t, P &) { t.beta1 = NAN; }), Contains("optimizer"));
   CHECK_THAT(problem([](T &t, P &) { t.beta2 = 1; }), Contains("optimizer"));
@@ -302,4 +304,17 @@ TEST_CASE("a dynamic loss scale", "[trainer]") {
   for (int i = 0; i < LossScale::mostFailed; ++i)
     other.update(false);
   CHECK(other.isStuck());
+}
+
+TEST_CASE("a schedule as text", "[trainer]") {
+  CHECK(toString({}).empty());
+  CHECK(toString({{"step", 0}}) == "step(0)");
+  CHECK(toString({{"a", 0}, {"a", 1}, {"a", 2}, {"apply", std::nullopt}}) ==
+        "a(0 to 2), apply");
+  // Runs end at other entries, at gaps and at what reads no batch.
+  CHECK(
+      toString({{"f", 0}, {"f", 1}, {"b", 1}, {"b", 0}, {"f", 2}, {"f", 4}}) ==
+      "f(0 to 1), b(1), b(0), f(2), f(4)");
+  CHECK(toString({{"apply", std::nullopt}, {"apply", std::nullopt}}) ==
+        "apply, apply");
 }
