@@ -43,7 +43,7 @@ struct TilePosition {
 /// The part of the reduction that is being summed.
 struct Pass {
   Index lower, count;      ///< along reduction[0]
-  mlir::Value first, last; ///< i1; null where there is one pass
+  mlir::Value first, last; ///< i1; null if there is one pass
 };
 
 /// Panels of W and rows of X in scratch memory.

@@ -1,7 +1,7 @@
 //===- Winograd.h - 3×3 convolutions by Winograd's algorithm ----*- C++ -*-===//
 //
-// F(m,3) computes m×m outputs of a 3×3 convolution of stride 1 from
-// (m+2)×(m+2) inputs with (m+2)² instead of 9·m² products a channel pair:
+// F(m,3) computes m×m outputs of a 3×3 convolution of stride 1 from (m+2)×(m+2)
+// inputs with (m+2)² instead of 9·m² products per channel pair:
 //
 //   Y = Aᵀ [ Σ_ic (G w Gᵀ) ⊙ (Bᵀ x B) ] A            (Lavin and Gray, 2015)
 //

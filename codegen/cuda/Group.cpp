@@ -37,7 +37,7 @@ bool isShort(const Kernel &kernel, linalg::LinalgOp op) {
   return count && *count <= shortReduction;
 }
 
-/// Whether `op` has one element for each place of the shared dims.
+/// Whether `op` has one element per index of the shared dims.
 static bool isOneElement(const Kernel &kernel, const LoopGroup &plan,
                          Operation *op) {
   Value result = op->getResult(0);
@@ -48,9 +48,9 @@ static bool isOneElement(const Kernel &kernel, const LoopGroup &plan,
   return true;
 }
 
-/// Whether one thread has little to do at each place of the shared dims: an
-/// element of everything, by short reductions. So it is for a depthwise
-/// convolution and what follows from it.
+/// Whether each index of the shared dims is little work for one thread: one
+/// element of every tensor, from short reductions. This covers a depthwise
+/// convolution and the operations fused after it.
 static bool isLittle(const Kernel &kernel, const LoopGroup &plan) {
   return llvm::all_of(kernel.ops, [&](Operation *op) {
     if (llvm::none_of(op->getResults(), [&](Value result) {

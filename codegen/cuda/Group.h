@@ -2,22 +2,23 @@
 //
 // Four skeletons run a loop group (codegen/kernel/LoopGroup.h):
 //
-//   elementwise  a thread computes one element of each output, from the inputs
-//                alone
-//   columns      a thread runs the whole group for one place of the shared
+//   elementwise  a thread computes one element of each output directly from
+//                the inputs
+//   columns      a thread runs the whole group for one index of the shared
 //                dims, the last of which is the outputs' last: neighbours read
-//                and write neighbours. Of all outputs and stored intermediates
-//                a thread has one element, or what is reduced lies across
-//                threads
-//   rows         a block runs the whole group for one place of the shared dims:
+//                and write neighbours. Either a thread has one element of each
+//                output and stored intermediate, or reductions read
+//                neighbouring elements in neighbouring threads
+//   rows         a block runs the whole group for one index of the shared dims:
 //                its threads share the work of each operation, with a barrier
 //                between operations
 //
 //   sums         blocks share the long sums of a group that has one reduction,
-//                and one of them computes what follows from each (Sums.cpp)
+//                and one of them computes the elements that depend on each
+//                (Sums.cpp)
 //
-// Intermediates that are stored lie in shared memory where all of them fit,
-// else in scratch memory of the block.
+// Stored intermediates are in shared memory if all of them fit, else in the
+// scratch memory of the block.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,8 +32,8 @@ namespace mlc::cuda {
 
 /// Threads that share a task, or run one task each.
 constexpr int64_t threads = 256;
-/// Stored intermediates of a block beyond this lie in scratch memory, or are
-/// computed again where they can be.
+/// Stored intermediates of a block beyond this size are in scratch memory, or
+/// are recomputed if possible.
 constexpr int64_t sharedLimit = 32 << 10;
 
 /// The operations that reduce, in order.
@@ -53,7 +54,7 @@ bool acceptsSums(const Kernel &kernel, const EmitOptions &options);
 /// Prints a loop group, operation by operation, for one task.
 class GroupPrinter {
 public:
-  /// `perThread`: each thread has stored intermediates of its own.
+  /// `perThread`: each thread has its own stored intermediates.
   GroupPrinter(KernelPrinter &to, bool perThread);
 
   /// Places outputs and stored intermediates, and sets the shared and scratch

@@ -287,7 +287,7 @@ void ProgramPrinter::printMemory() {
               std::to_string(GridLaunchStep::counterBytes) + ");");
 }
 
-/// Gives the buffer, and what it is a part of, a name.
+/// Names the buffer, and the buffer that it is a part of.
 void ProgramPrinter::need(BufferId id) {
   if (!named.insert(id).second)
     return;

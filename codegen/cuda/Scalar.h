@@ -44,7 +44,7 @@ public:
   void add(const Helpers &others) {
     needed.insert(others.needed.begin(), others.needed.end());
   }
-  /// The texts of what is needed, in the order of the table.
+  /// The texts of the needed functions, in the order of the table.
   std::string text() const;
 
 private:
@@ -52,7 +52,7 @@ private:
 };
 
 /// The expression that computes `op` of arith or math, with one result, from
-/// the expressions of its operands; nothing where the table lacks it.
+/// the expressions of its operands; nullopt if the table lacks it.
 std::optional<std::string> expression(mlir::Operation *op,
                                       llvm::ArrayRef<std::string> operands,
                                       Helpers &helpers);

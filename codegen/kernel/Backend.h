@@ -1,8 +1,8 @@
 //===- Backend.h - The interface of back ends -------------------*- C++ -*-===//
 //
 // A back end makes code for kernels (seam 3 of docs/Architecture.md). Passes
-// and tools know it by this interface alone; codegen/Backends.h has those that
-// this build contains. Everything that differs between kinds of devices is a
+// and tools use only this interface; codegen/Backends.h has those that this
+// build contains. Everything that differs between kinds of devices is a
 // question here: the layout of convolutions, what one kernel may hold, which
 // algorithms there are, how kernels become code. The target holds everything
 // else that the answers depend on.
@@ -162,7 +162,7 @@ public:
                                 llvm::ArrayRef<mlir::Operation *> group,
                                 mlir::Operation *op) const = 0;
   /// Whether the kernel of `contraction` may write its result with the border
-  /// of `pad` around it. No by default: the pad is a kernel of its own.
+  /// of `pad` around it. No by default: the pad is a separate kernel.
   virtual bool canPadResult(mlir::linalg::LinalgOp contraction,
                             mlir::tensor::PadOp pad) const;
   /// Whether contractions should widen factors as they read them instead of

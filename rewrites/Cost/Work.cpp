@@ -39,7 +39,7 @@ public:
   Counter(const Definition &definition, const SymbolSizes &symbols)
       : definition(definition), symbols(symbols) {}
 
-  /// Adds to `work` what the stages do, apart from their bytes.
+  /// Adds the work of the stages to `work`, except for their bytes.
   void run(Work &work) {
     for (const Stage &stage : definition.stages)
       for (const Piece &piece : stage.pieces) {

@@ -109,7 +109,7 @@ public:
   std::pair<unsigned, unsigned> builderOf(unsigned value) const;
   /// Whether one match of operators may have several values of symbols.
   bool hasChoice() const { return choice || !rule->splits.empty(); }
-  /// Several operators that share nothing but inputs.
+  /// Several operators that share only inputs.
   bool isMultiOutput() const { return patternResults.size() > 1; }
   bool hasConditions() const {
     return !rule->assumptions.integers.empty() ||

@@ -67,7 +67,7 @@ private:
 
   OperandFacts factsOf(NodeId node);
   double priceOf(NodeId node);
-  /// Without an effort, the first of `known` as it is.
+  /// Without an effort, returns the first of `known` unchanged.
   Selection selectOnce(llvm::ArrayRef<NodeId> outputs,
                        llvm::ArrayRef<std::vector<NodeId>> known,
                        ExtractionEffort *effort);

@@ -101,7 +101,7 @@ struct GenerateReport {
   std::vector<BasisRule> basis;
   std::vector<MultiOutputReport> multiOutput;
   HoleRuleReport holes;
-  std::vector<std::string> skipped; // what the limits left out
+  std::vector<std::string> skipped; // work that the limits left out
 
   unsigned count(Verdict::Kind kind, bool onlyLinear) const;
   unsigned countMultiOutput(Verdict::Kind kind) const;

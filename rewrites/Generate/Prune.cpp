@@ -8,7 +8,7 @@
 
 namespace mlc::generate {
 
-/// Pairs whose patterns are in memory at once.
+/// Maximum number of pairs whose patterns are in memory at once.
 static constexpr size_t chunkPairs = 1 << 16;
 
 /// Replaces common operators by fresh leaves as long as the pattern holds.

@@ -320,8 +320,8 @@ static Scalar rounded(Type to, Interval real) {
   return Scalar::of(ends);
 }
 
-/// Integers are rounded to the narrow types that hold the fewest of them;
-/// proofs ignore rounding to the others.
+/// Integers are rounded only to float types of 16 bits, which hold the fewest
+/// of them; proofs ignore rounding to wider ones.
 static Scalar realOf(const APInt &value, bool isSigned, Type to) {
   Scalar real = realOf(value, isSigned);
   bool isShort = to.getIntOrFloatBitWidth() <= 16;

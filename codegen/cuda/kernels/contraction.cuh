@@ -11,7 +11,7 @@ template <typename T, int ROWS, int BK, int THREADS, bool alongDepth,
 struct ElementReader {
   static constexpr int loads = ROWS * BK / THREADS;
   static_assert(loads * THREADS == ROWS * BK, "threads share tiles evenly");
-  /// A column of padding keeps writes along k out of one bank.
+  /// A column of padding spreads writes along k over banks.
   static constexpr int stride = ROWS + 1;
 
   Side side;

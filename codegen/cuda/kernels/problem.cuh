@@ -3,7 +3,7 @@
 // The contraction as skeletons see it
 //===----------------------------------------------------------------------===//
 //
-// A batch of products of matrices, A (M x K) and B (K x N). Problem, printed for
+// A batch of matrix products of A (M x K) and B (K x N). Problem, printed for
 // each kernel, has
 //
 //   rows(), columns(), depth()         M, N, K

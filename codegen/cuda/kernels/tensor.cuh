@@ -163,8 +163,8 @@ MLC_DEVICE void loadFragments(uint32_t (&to)[4], const uint32_t *tile, int row,
                          words);
 }
 
-/// Tile of `task`: a block of WM * WN warps computes BM x BN; `Mma::run(d, a, b)` adds the
-/// product of a fragment of A and one of B.
+/// Tile of `task`: a block of WM * WN warps computes BM x BN;
+/// `Mma::run(d, a, b)` adds the product of a fragment of A and one of B.
 template <int BM, int BN, int WM, int WN, int STAGES, typename Mma, Way wayA,
           bool aAlongDepth, Way wayB, bool bAlongDepth, typename Problem>
 MLC_DEVICE void multiplyTileByWarps(const Problem &problem, long long task,

@@ -7,7 +7,7 @@
 // EDGE elements: neighbouring threads read neighbours in m, then take their
 // elements along n from the tile.
 
-/// A tile in shared memory; a word of padding keeps its columns out of one bank.
+/// A tile in shared memory; a word of padding spreads its columns over banks.
 template <typename T, int EDGE> struct Tile {
   static constexpr int stride = EDGE + (sizeof(T) < 4 ? 4 / int(sizeof(T)) : 1);
   T *at;
