@@ -30,7 +30,7 @@
 
 namespace mlc::cuda {
 
-/// Threads that share a task, or run one task each.
+/// Threads of a block: they share a task, or run one task each.
 constexpr int64_t threads = 256;
 /// Stored intermediates of a block beyond this size are in scratch memory, or
 /// are recomputed if possible.

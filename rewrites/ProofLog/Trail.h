@@ -7,8 +7,8 @@
 // Terms are numbered. Those of a function begin with its arguments; then come
 // the results of its operators in order, each result one term. A step makes the
 // results of `after`'s operators the next terms, in order, whether or not an
-// equal term already exists. Two terms are equal by a step of a rule that is
-// proved both ways, or by congruence (the same operator, attributes and equal
+// equal term already exists. A step of a rule that is proved both ways makes
+// terms equal, and so does congruence (the same operator, attributes and equal
 // operands). For other rules `after` *refines* `before`: it is equal wherever
 // that is defined. The same holds for all results of a step if a term that
 // `before` matches only refines an operand.

@@ -24,7 +24,8 @@ namespace mlc::interpret {
 struct RunOptions {
   /// Limit on points, operations and elements.
   uint64_t maxSteps = uint64_t(1) << 20;
-  /// Values of the symbols that operators of the mlc dialect may use.
+  /// Values of the symbols and parameters that operators of the mlc dialect
+  /// use.
   llvm::StringMap<int64_t> symbols;
   llvm::StringMap<double> parameters;
 };

@@ -71,8 +71,8 @@ Alternatives alternativesOf(const Condition &condition, bool negate) {
 // Solving equations for symbols
 //===----------------------------------------------------------------------===//
 
-/// A symbol with coefficient 1 or -1 that occurs once, and its value by zero ==
-/// 0.
+/// A symbol with coefficient 1 or -1 that occurs once, and its value given that
+/// `zero` is 0.
 std::optional<std::pair<IntExpr, IntExpr>> solveForSymbol(IntExpr zero) {
   for (const IndexMonomial &m : monomialsOf(zero)) {
     if (m.atoms.size() != 1 || (m.coefficient != 1 && m.coefficient != -1) ||

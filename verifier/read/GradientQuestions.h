@@ -29,17 +29,17 @@ std::string whyNotOfGradient(mlir::func::FuncOp function,
 /// selects statements worth stating.
 using MayBeTrue = llvm::function_ref<bool(const Question &)>;
 
-/// Questions of which any proved one shows that `gradient` gives the gradients
-/// of `function`; a counterexample to the last one refutes that. Requires the
+/// If any of these questions is proved, `gradient` gives the gradients of
+/// `function`; a counterexample to the last one refutes that. Requires the
 /// types of a gradient. Arguments are those of `function`, the cotangents, and
 /// the tangents.
 ///
 /// The last has the before side <dy, J t> and the after side <t, g>, a number
 /// for each argument of floats; J has no value where a slope is infinite (the
 /// root at 0). The one before has J = 0 there, as in gradients that mlc makes.
-/// Each of both may be preceded by a question about other functions that also
-/// states their equality to these: softmax subtracts a maximum that cancels, as
-/// does its derivative. Its cases are those of all three statements.
+/// Either may be preceded by a question about other functions that also states
+/// their equality to these: softmax subtracts a maximum that cancels, as does
+/// its derivative. Its cases are those of all three statements.
 std::vector<Question> makeGradientQuestions(mlir::func::FuncOp function,
                                             mlir::func::FuncOp gradient,
                                             const Assumptions &assumptions,
