@@ -33,7 +33,7 @@ uint64_t ArtifactWriter::addConstant(ArrayRef<char> bytes) {
   return it->second;
 }
 
-/// Says in `header` and in `file.images` where everything is.
+/// Sets the offsets of all sections in `header` and `file.images`.
 void ArtifactWriter::layOut(const Contents &contents, File &file) const {
   ArtifactHeader &header = file.header;
   std::memcpy(header.magic, artifactMagic, sizeof(artifactMagic));
@@ -110,7 +110,7 @@ Error ArtifactWriter::write(raw_ostream &os, const Contents &contents) const {
   file.program = serialize(*contents.programs);
   file.images = contents.images;
   layOut(contents, file);
-  // The hash stands before what it is of, and a stream cannot go back.
+  // The hash precedes the bytes it covers, and a stream cannot seek back.
   Blake3 hash;
   uint64_t at = 0;
   emit(contents, file, [&](ArrayRef<char> bytes) {

@@ -30,12 +30,12 @@ namespace mlc {
 
 class ArtifactWriter {
 public:
-  /// The sections beside the weights.
+  /// The sections other than the weights.
   struct Contents {
     llvm::StringRef manifest; ///< JSON text
     const runtime::Programs *programs = nullptr;
-    /// The kernels for each kind of device, the preferred one first; their
-    /// bytes must live until the artifact is written. None without kernels.
+    /// The kernels for each kind of device, the preferred one first. Their
+    /// bytes must live until the artifact is written. Empty without kernels.
     std::vector<runtime::CodeImage> images;
     /// The command that makes the artifact again, without machine paths; shown
     /// by a runtime that cannot load it. Cut at 511 bytes.
@@ -53,8 +53,8 @@ public:
   /// Writes the weights alone: weightsSize() bytes.
   void writeWeights(llvm::raw_ostream &os) const;
 
-  /// Writes the file's bytes. Error: the program cannot be in an artifact, as
-  /// runtime/Program.h says what can.
+  /// Writes the file's bytes. Fails if an artifact cannot hold the program (see
+  /// runtime/Program.h).
   llvm::Error write(llvm::raw_ostream &os, const Contents &contents) const;
 
 private:
@@ -63,7 +63,7 @@ private:
     llvm::ArrayRef<char> bytes;
   };
   using Sink = llvm::function_ref<void(llvm::ArrayRef<char>)>;
-  /// What the file has beside the contents.
+  /// The parts of the file other than the contents.
   struct File {
     runtime::ArtifactHeader header = {};
     std::vector<uint8_t> program, table;

@@ -11,18 +11,19 @@ namespace mlc {
 /// only file outside of a back end that includes its headers.
 llvm::ArrayRef<const Backend *> getBackends();
 
-/// The first that makes code for `target`; null where none does (a target that
-/// is only costed).
+/// The first back end that makes code for `target`; null if none does (a target
+/// for the cost model only).
 const Backend *findBackend(const Target &target);
 
-/// What code is made for, and who makes it.
+/// A target and the back end that makes code for it.
 struct CodeTarget {
   Target target;
   const Backend *backend = nullptr;
 };
 
 /// The target called `name`, or described by the file of that name, and its
-/// back end. Errors: as parseTarget; a target that no back end makes code for.
+/// back end. Fails as parseTarget does, or if no back end makes code for the
+/// target.
 llvm::Expected<CodeTarget> parseCodeTarget(llvm::StringRef name);
 
 /// The dialects and interfaces that the kernels of every back end need.

@@ -31,7 +31,7 @@ private:
   const Buffer &bufferOf(BufferId id) const { return program.buffers[id]; }
   BufferId root(BufferId id) const { return rootOf(program, id); }
 
-  /// Bytes of a tensor whose dims are numbers; of others none.
+  /// Bytes of a tensor of fixed size; nullopt for other tensors.
   std::optional<uint64_t> bytesOf(BufferId id) const {
     uint64_t bytes = byteSize(bufferOf(id).type);
     for (ExprId dim : bufferOf(id).dims) {
@@ -42,7 +42,7 @@ private:
     }
     return bytes;
   }
-  /// Whether the buffer is all of the memory that it lies in.
+  /// Whether the buffer covers its whole memory.
   bool isWhole(BufferId id) const {
     std::optional<uint64_t> bytes = bytesOf(id);
     for (; bufferOf(id).kind == Buffer::Alias; id = bufferOf(id).source)
@@ -81,11 +81,11 @@ private:
 
   Program &program;
   llvm::SmallVector<StateWrite> writes;
-  /// Copies, and the steps that they come before.
+  /// Copies, each with the index of the step that it precedes.
   std::vector<std::pair<size_t, Step>> copies;
 };
 
-/// Memory of its own, into which `value` is copied behind all steps so far.
+/// A new buffer into which `value` is copied after all steps so far.
 BufferId StateWriter::copyOf(BufferId value) {
   Buffer copy = Buffer::arena(0, bufferOf(value).type, bufferOf(value).dims,
                               bufferOf(value).name);
@@ -100,8 +100,7 @@ BufferId StateWriter::copyOf(BufferId value) {
   return id;
 }
 
-/// From here on every new value is all of a buffer of the arena that belongs to
-/// no other state.
+/// Makes every new value a whole arena buffer that no other state shares.
 void StateWriter::takeWrites(ArrayRef<StateWrite> all) {
   std::set<BufferId> taken;
   for (StateWrite write : all) {
@@ -115,7 +114,7 @@ void StateWriter::takeWrites(ArrayRef<StateWrite> all) {
   }
 }
 
-/// An output that is an old value is copied before that is gone.
+/// Copies outputs that are old values before these are overwritten.
 void StateWriter::keepOldOutputs() {
   for (Port &port : program.outputs)
     if (llvm::any_of(writes, [&](const StateWrite &write) {
@@ -124,8 +123,8 @@ void StateWriter::keepOldOutputs() {
       port.buffer = copyOf(port.buffer);
 }
 
-/// Whether `step`, the last reader of the old value, may write the new one
-/// there.
+/// Whether `step`, the last reader of the old value, may overwrite it with the
+/// new one.
 bool StateWriter::mayOverwrite(const Step &step,
                                const StateWrite &write) const {
   BufferId memory = root(write.value);

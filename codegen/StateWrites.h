@@ -1,9 +1,10 @@
 //===- StateWrites.h - New values of states, in place ----------*- C++ -*-===//
 //
-// A run gives states new values at its end, all at once; a program writes them
-// one after another, while others are still read. This decides where each new
-// value is computed: in the state's own memory where nothing reads the old one
-// any more, else beside it, from where it is copied (docs/States.md).
+// All states get their new values at the end of a run, at once. A program
+// writes them one after another while others are still read. This decides where
+// each new value is computed: in the state's own memory if no later step reads
+// the old value, else in a separate buffer that is copied at the end
+// (docs/States.md).
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,14 +16,14 @@
 
 namespace mlc {
 
-/// When the run ends, the state of buffer `state` is what `value` was, a buffer
-/// of as many bytes.
+/// At the end of the run, the state in buffer `state` takes the contents of
+/// `value`, a buffer of the same size.
 struct StateWrite {
   runtime::BufferId state, value;
 };
 
-/// Makes `program`, whose steps write no state, do so. There is one buffer for
-/// each state, before all that the steps write, and a write of each at most.
+/// Adds the writes to `program`, whose steps write no state yet. Each state has
+/// one buffer, before all buffers that steps write, and at most one write.
 void addStateWrites(runtime::Program &program,
                     llvm::ArrayRef<StateWrite> writes);
 

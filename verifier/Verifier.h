@@ -10,16 +10,15 @@
 //             and the obligations on integers that it rests on, as SMT-LIB
 //   Refuted   carries sizes and tensors that the reference evaluator has run
 //             through both functions, and the element that differs
-//   Unknown   neither was found, and why; never to be taken for Proved
+//   Unknown   neither was found, with the reason; must not be treated as Proved
 //
-// How it goes:
+// The steps:
 //
 //   read/FromGraph, FromLinalg       a function becomes one Definition (index
 //                                    notation)
 //   read/Question                    the assumptions become cases
 //   search/Counterexample            searches small sizes with the evaluator
-//   search/ByKernel, Elaborate       looks for a proof of every case, trusted
-//                                    in nothing
+//   search/ByKernel, Elaborate       looks for a proof of every case, untrusted
 //   read/CheckProof, kernel/         checks the proof
 //
 //===----------------------------------------------------------------------===//
@@ -38,7 +37,7 @@
 namespace mlc {
 
 //===----------------------------------------------------------------------===//
-// What comes back
+// Results
 //===----------------------------------------------------------------------===//
 
 struct Counterexample {
@@ -52,7 +51,8 @@ struct Counterexample {
   unsigned result = 0;
   llvm::SmallVector<int64_t> element;
   double before = 0.0, after = 0.0;
-  /// All of it for people, with the first elements of each argument.
+  /// The whole counterexample in readable form, with the first elements of each
+  /// argument.
   std::string text;
 };
 
@@ -61,14 +61,14 @@ struct Verdict {
 
   Kind kind = Kind::Unknown;
   FloatClass floatClass = FloatClass::ValueChanging; // Proved
-  /// Proved: that each side is defined where the other is, so that the one may
-  /// stand for the other both ways.
+  /// Proved: each side is defined where the other is, so either may replace the
+  /// other.
   bool isTwoWay = false;
   Certificate certificate;       // Proved
   Counterexample counterexample; // Refuted
   std::string reason;            // Unknown
   double totalMs = 0.0, solverMs = 0.0;
-  /// What was used of VerifierOptions' maxSteps and maxSolverWork.
+  /// The used part of VerifierOptions' maxSteps and maxSolverWork.
   uint64_t steps = 0, solverWork = 0;
 
   bool isProved() const { return kind == Kind::Proved; }
@@ -79,27 +79,27 @@ struct Verdict {
 llvm::StringRef name(Verdict::Kind kind); // "proved"
 
 struct VerifierOptions {
-  /// Work after which a proof is given up as Unknown: steps on normal forms,
-  /// and Z3's own count (rlimit) for one obligation and for all. Counted, so
-  /// that a verdict depends neither on the machine nor on its load. With the
-  /// defaults a proof that is given up has taken about a minute.
+  /// Work after which a proof attempt ends as Unknown: steps on normal forms,
+  /// and Z3's own count (rlimit) for one obligation and for all. Counts keep a
+  /// verdict independent of the machine and its load. With the defaults an
+  /// attempt ends after about a minute.
   uint64_t maxSteps = 10000;
   uint64_t maxLemmaWork = 3000000;
   uint64_t maxSolverWork = 60000000;
-  /// Random instantiations tried before and, more, after a proof was attempted
-  /// without success.
+  /// Random instantiations tried before a proof attempt, and after one that
+  /// failed.
   unsigned trialsBefore = 6;
   unsigned trialsAfter = 60;
   uint64_t seed = 1;
-  /// Make what refutes small and plain before it is reported.
+  /// Make a counterexample small and plain before it is reported.
   bool minimizeCounterexample = false;
   /// Also prove with uninterpreted arithmetic, to find bit-exact rules.
   bool classifyFloats = true;
-  /// Called with each obligation of the kernel, one SMT-LIB script, that Z3
-  /// finds to be "unsat", as it must be.
+  /// Called with each proved obligation of the kernel: one SMT-LIB script to
+  /// which Z3 answers "unsat".
   std::function<void(const std::string &script)> onObligation = {};
 
-  /// Multiplies what is counted.
+  /// Multiplies all work limits.
   void scaleWork(double factor) {
     for (uint64_t *count : {&maxSteps, &maxLemmaWork, &maxSolverWork})
       *count = static_cast<uint64_t>(*count * factor);
@@ -110,11 +110,10 @@ struct VerifierOptions {
 // The question
 //===----------------------------------------------------------------------===//
 
-/// Whether `after` gives what `before` gives for every size and value that
-/// `assumptions` admit, wherever an element of `before` is defined. Both
-/// functions take
-/// the same tensors by position. They hold operators of the mlc dialect, or
-/// linalg, tensor, arith, math, affine and scf on tensors. Deterministic.
+/// Whether `after` equals `before` for every size and value that `assumptions`
+/// admit, wherever an element of `before` is defined. Both functions take the
+/// same tensors by position. They hold operators of the mlc dialect, or linalg,
+/// tensor, arith, math, affine and scf on tensors. Deterministic.
 Verdict verify(mlir::func::FuncOp before, mlir::func::FuncOp after,
                const Assumptions &assumptions,
                const VerifierOptions &options = {});

@@ -10,9 +10,9 @@ using namespace mlir;
 
 namespace mlc::cpu {
 
-/// A memref<?xelement> over the memory at `pointer`: its descriptor, written in
-/// LLVM's terms, under a cast that the lowering removes. No size is needed, as
-/// nothing asks a flat memref for it.
+/// A memref<?xelement> over the memory at `pointer`: an LLVM descriptor under a
+/// cast that the lowering removes. Its size is not set because nothing reads
+/// the size of a flat memref.
 static Value flatMemref(OpBuilder &b, Location loc, Value pointer,
                         Type element) {
   MLIRContext *ctx = b.getContext();
@@ -106,7 +106,7 @@ Value KernelBody::scratchView(IntExpr byteOffset, Type element) {
   return flatMemref(b, loc, pointer, element);
 }
 
-/// Sets what LLVM may assume of the pointer argument `index`.
+/// Sets what LLVM may assume about the pointer argument `index`.
 static void describePointer(func::FuncOp function, unsigned index, bool alone) {
   Builder b(function.getContext());
   if (alone)

@@ -133,7 +133,7 @@ TileOperand ContractionEmitter::operand(const RuntimeAccess &a,
   return o;
 }
 
-/// Columns in all; vectors beyond have no lanes.
+/// The number of columns; vectors beyond it have no active lanes.
 Index ContractionEmitter::columnBound() {
   if (c.splitBound)
     return eval(c.splitBound);
@@ -141,8 +141,8 @@ Index ContractionEmitter::columnBound() {
   return p.vectorOuter < 0 ? size : m.mul(size, extents[p.vectorOuter]);
 }
 
-/// Calls `tile` for the columns of tiles in vectors [lower, upper): full ones,
-/// then what is left, the last vector masked where lanes are missing.
+/// Calls `tile` for the columns of tiles in vectors [lower, upper): full tiles,
+/// then the remainder, with the last vector masked if lanes are missing.
 void ContractionEmitter::columns(Index lower, Index upper, TileFn tile) {
   int64_t nv = p.vectors, block = vectorsPerBlock();
   TilePosition t{m.constant(0), 1, lower, nv, Value(), m.constant(p.lanes)};
@@ -179,7 +179,7 @@ void ContractionEmitter::columns(Index lower, Index upper, TileFn tile) {
     if (masked && full == *fixedAll)
       full -= nv;
     emit(lower, m.min(upper, m.constant(full)), nv, none);
-    // What is left: whole blocks, then a part of one.
+    // The remainder: whole blocks, then a part of one.
     int64_t rest = *fixedAll - full, part = block ? rest % block : 0;
     Index from = m.constant(full), middle = m.constant(*fixedAll - part);
     if (rest > part)
@@ -200,7 +200,7 @@ void ContractionEmitter::columns(Index lower, Index upper, TileFn tile) {
     emit(full, upper, step, bound);
 }
 
-/// First position of tile number `unit`, or the size behind the last tile.
+/// First position of tile number `unit`, or the size after the last tile.
 Index ContractionEmitter::unitStart(Index unit) {
   auto size = IndexMath::fixed(total(p.tileDim));
   if (!size)
@@ -415,7 +415,7 @@ void ContractionEmitter::group(Index g, Index rowBlock0, Index rowBlock1) {
 /// `blocks` that a group has.
 void ContractionEmitter::eachGroup(IntExpr blocks, GroupFn emit) {
   Index perGroup = m.max(eval(blocks), m.constant(1)), end = body.end;
-  if (p.tasks != p.interior) // a task that only pads has none
+  if (p.tasks != p.interior) // a task that only pads has no groups
     end = m.min(end, eval(p.interior));
   emitLoop(b, loc, m.div(body.begin, perGroup), m.ceilDiv(end, perGroup), 1,
            [&](Index g) {
@@ -444,7 +444,7 @@ bool acceptsContraction(const Kernel &kernel, const Target &target) {
   FailureOr<Contraction> c = matchContraction(kernel, why);
   if (failed(c))
     return false;
-  // Only vectors know where the blocks of a split dim end early.
+  // Only masked vectors handle a split dim whose last block is not full.
   ContractionPlan plan = planContraction(*c, target);
   return !c->splitBound || plan.vectorDim == c->splitInner;
 }
@@ -458,7 +458,7 @@ FailureOr<EmittedKernel> emitContractionKernel(KernelBody &body) {
   ContractionPlan plan = planContraction(*c, body.target);
   emitContraction(body, *c, plan);
   auto inPlace = findInPlaceBehind(body.kernel);
-  // The first output has the sums of earlier passes.
+  // The first output holds the sums of earlier passes.
   if (plan.chunk)
     llvm::erase_if(inPlace, [](auto pair) { return pair.second == 0; });
   return EmittedKernel{plan.tasks,

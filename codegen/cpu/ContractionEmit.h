@@ -25,12 +25,12 @@ struct RuntimeAccess {
   llvm::SmallVector<Index> strides;
 };
 
-/// Loop helper of the emitters: constant loops of one trip become straight
-/// code, of none nothing.
+/// Loop helper of the emitters: a constant loop of one trip becomes
+/// straight-line code, and one of no trips disappears.
 void emitLoop(mlir::OpBuilder &b, mlir::Location loc, Index lower, Index upper,
               int64_t step, llvm::function_ref<void(Index)> body);
 
-/// Where a register tile stands.
+/// The position of a register tile.
 struct TilePosition {
   Index row;    ///< first position along tileDim
   int64_t rows; ///< positions of the tile
@@ -43,7 +43,7 @@ struct TilePosition {
 /// The part of the reduction that is being summed.
 struct Pass {
   Index lower, count;      ///< along reduction[0]
-  mlir::Value first, last; ///< i1; null where there is one pass
+  mlir::Value first, last; ///< i1; null if there is one pass
 };
 
 /// Panels of W and rows of X in scratch memory.
@@ -140,22 +140,23 @@ protected:
   std::map<const RuntimeAccess *, TileOperand> positions;
 };
 
-/// Sets how many tasks there are, of p.groups with so many blocks each. Where
-/// the interior of a padded output is empty, one task writes what is around it;
-/// where there is nothing to write, there is none.
+/// Sets the number of tasks: p.groups groups of `blocks` blocks. If the
+/// interior of a padded output is empty, one task writes the padding; if there
+/// is nothing to write, there are no tasks.
 void countTasks(const Contraction &c, ContractionPlan &p, IntExpr blocks);
-/// Vectors of all columns, and tiles or rows that tasks are blocks of.
+/// The number of vectors in all columns, and the number of tiles or rows that
+/// are dealt out to tasks in blocks.
 IntExpr totalVectors(const Contraction &c, const ContractionPlan &p);
 IntExpr rowUnits(const Contraction &c, const ContractionPlan &p);
-/// Reduction steps that W is prefetched ahead: without it a panel that is not
-/// in the first-level cache costs up to a fifth of the rate.
+/// Reduction steps that W is prefetched ahead. Without prefetching, a panel
+/// that is not in the first-level cache costs up to a fifth of the rate.
 inline constexpr int64_t kPrefetchSteps = 16;
 /// Estimated cycles of a register tile of r positions × v vectors of `lanes`
 /// elements over `steps` reduction steps.
 double registerTileCost(const Target &target, int64_t lanes,
                         int64_t elementBytes, int64_t r, int64_t v,
                         double steps);
-/// Steps of the reduction that one pass sums at most, all dims together.
+/// Maximum number of reduction steps in one pass, over all dims.
 int64_t passSteps(const Contraction &c, const ContractionPlan &p);
 /// Distance between rows of X packed in scratch.
 int64_t packedRow(const Contraction &c, const ContractionPlan &p);

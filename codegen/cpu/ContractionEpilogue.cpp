@@ -1,4 +1,4 @@
-//===- ContractionEpilogue.cpp - What surrounds the sums of a tile --------===//
+//===- ContractionEpilogue.cpp - Initial values and epilogue of a tile ----===//
 //
 // The initial value before the reduction and the element-wise ops after it,
 // evaluated per vector of the tile: loads follow their strides (vector, scalar
@@ -89,7 +89,7 @@ Value ContractionEmitter::opNode(const EpilogueNode &n, const TilePosition &t,
   };
   for (Operation &inner : source.without_terminator()) {
     if (isa<arith::ConstantOp>(inner))
-      continue; // made where it is used
+      continue; // computed where it is used
     SmallVector<Value> operands;
     for (Value operand : inner.getOperands())
       operands.push_back(mapped(operand));
@@ -102,8 +102,8 @@ Value ContractionEmitter::opNode(const EpilogueNode &n, const TilePosition &t,
                                      result);
 }
 
-/// `vector` with elements of the type `element`: small floats are computed with
-/// as float32 (Lanes), and become what they are where they are stored.
+/// `vector` with elements of the type `element`: small floats are computed as
+/// float32 (Lanes) and narrowed when they are stored.
 Value ContractionEmitter::converted(Value vector, Type element) {
   Type from = getElementTypeOrSelf(vector.getType());
   if (from == element)
@@ -229,7 +229,8 @@ void ContractionEmitter::finish(const TilePosition &t, const Pass &pass,
     computed.clear();
     for (int64_t r = 0; r < t.rows; ++r)
       for (int64_t v = 0; v < t.vectors; ++v) {
-        // All values before any store: an output may be an input's memory.
+        // Compute all values before any store: an output may share an input's
+        // memory.
         SmallVector<Value> values;
         for (const ContractionOutput &o : c.outputs)
           values.push_back(evalNode(o.node, t, r, v));

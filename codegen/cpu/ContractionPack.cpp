@@ -2,8 +2,8 @@
 //
 // Panels of W: for every tile column, for every reduction step, the column's
 // vectors, contiguous. Rows of X: the pass's part of every row, contiguous, at
-// a distance that spreads rows over the first-level cache. Both hold what is
-// multiplied: casts of a factor are done once, here.
+// a distance that spreads rows over the first-level cache. Both hold the
+// factors after their casts, so each cast runs once, here.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,7 +34,7 @@ void ContractionEmitter::packColumn(const Panels &panels, const TilePosition &t,
   Index target = m.mul(m.sub(t.vector, panels.firstVector),
                        m.constant(p.lanes * passSteps(c, p)));
   Index from = source.base;
-  if (!p.reduction.empty()) // of which a pass takes a part
+  if (!p.reduction.empty()) // a pass covers a part of it
     from = m.add(from, m.mul(pass.lower, w.strides[p.reduction[0]]));
   SmallVector<Index> to = panelStrides(vectors);
   int64_t panel = vectors * p.lanes * passSteps(c, p);
@@ -140,7 +140,7 @@ void ContractionEmitter::fill(Value memref, Value scalar, Index lower,
 }
 
 /// Fills the padding of a padded output: for every padded dim, the parts before
-/// and behind the interior, at interior positions of the dims before it. The
+/// and after the interior, at interior positions of the dims before it. The
 /// dims before the first padded one are dealt out over the tasks.
 void ContractionEmitter::fillPadding(const ContractionOutput &o,
                                      const RuntimeAccess &a) {

@@ -59,7 +59,7 @@ int64_t passSteps(const Contraction &c, const ContractionPlan &p) {
 static int64_t alignUp(int64_t v, int64_t to) { return (v + to - 1) / to * to; }
 
 int64_t packedRow(const Contraction &c, const ContractionPlan &p) {
-  // One line more than a multiple of a page's part, so that rows fall into
+  // One cache line more than a power-of-two stride, so that rows fall into
   // different sets of the first-level cache.
   return alignUp(passSteps(c, p), 64) + 16;
 }
@@ -144,7 +144,7 @@ void Planner::chooseFlat(double rowsCost, int64_t block) {
 }
 
 /// Steps to unroll of an innermost loop of `count`: about `aim`, without a
-/// rest.
+/// remainder.
 static int64_t chooseUnroll(int64_t count, int64_t aim) {
   if (count <= 2 * aim)
     return count <= aim || count % 2 ? count : count / 2;
@@ -191,7 +191,7 @@ void Planner::choosePacking() {
   choosePackingX();
 }
 
-/// Rows of X, of a single reduction loop, that are copied to scratch.
+/// Decides whether to copy rows of X to scratch, for a single reduction loop.
 void Planner::choosePackingX() {
   bool casts = !c.xCasts.empty();
   if (p.tileDim < 0 || p.flat || p.reduction.size() != 1 || p.rows <= 2 ||
@@ -206,7 +206,7 @@ void Planner::choosePackingX() {
   // cache; rows at unknown distances cost an address register each.
   auto stride = fixed(c.x.strides[p.tileDim]);
   bool aliases = !stride || (*stride * bytes(c.x.element)) % 1024 == 0;
-  // What is cast on the way in is cast once for all columns.
+  // Packing casts X once for all columns.
   p.packX = casts || (aliases && stride != 1);
   if (p.packX && p.rowDim >= 0)
     p.outer.push_back(std::exchange(p.rowDim, -1));
@@ -233,10 +233,9 @@ double Planner::xBytesPerRow() const {
   return distinct * bytes(c.x.element);
 }
 
-/// A row times a matrix from memory is a matter of bandwidth: reading a few
-/// rows of W side by side, each in order, streams; walking down a column of
-/// tiles touches a new page with every step. The sums stay in the first-level
-/// cache.
+/// A row times a matrix in memory is bound by bandwidth. Reading a few rows of
+/// W side by side, each in order, streams; walking down a column of tiles
+/// touches a new page with every step. The sums stay in the first-level cache.
 void Planner::chooseStreaming() {
   constexpr int64_t streams = 8, pageBytes = 4096;
   if (p.tileDim >= 0 || p.rowDim >= 0 || p.packW || p.xVector || p.dot ||
@@ -259,7 +258,7 @@ void Planner::chooseBlocks() {
   int64_t tiles = ceilDiv(extent(p.tileDim), p.rows);
   bool repeats = tiles * extent(p.rowDim) > 1;
   // Reduction steps of a pass: the panel of W for one tile column stays in the
-  // second-level cache beside the rows of X that meet it.
+  // second-level cache together with the rows of X that it is multiplied with.
   if (!p.reduction.empty() && accumulates && !p.dot) {
     int k = p.reduction[0];
     double inner = steps / extent(k);
@@ -303,8 +302,8 @@ void Planner::chooseBlocks() {
   p.rowBlock = ceilDiv(units, ceilDiv(units, p.rowBlock));
 }
 
-/// Tasks of a contraction that packs: every range of tasks that a thread takes
-/// packs what it meets, so tasks are few and large.
+/// Tasks of a contraction that packs: each range of tasks that a thread runs
+/// packs its own operands, so tasks are few and large.
 void Planner::splitPacked(double cycles) {
   double wanted = std::clamp(cycles / 100000, 1.0, p.packW ? 8.0 : 16.0);
   int64_t units = ceilDiv(extent(p.tileDim), p.rows);

@@ -1,6 +1,6 @@
 //===- ContractionPlan.h - Contractions as register-tiled loops -*- C++ -*-===//
 //
-// A kernel with a contraction goes three steps:
+// A kernel with a contraction is compiled in three steps:
 //
 //   matchContraction   linalg on tensors  →  Contraction (codegen/kernel)
 //   planContraction    Contraction × target  →  ContractionPlan: roles of the

@@ -1,7 +1,7 @@
-//===- ContractionPlanner.h - How a plan is made, step by step --*- C++ -*-===//
+//===- ContractionPlanner.h - Steps of planning a contraction ---*- C++ -*-===//
 //
-// Inside of planContraction. ContractionRoles.cpp says what each loop is there
-// for, ContractionPlan.cpp chooses sizes.
+// Internals of planContraction. ContractionRoles.cpp assigns each loop its
+// role; ContractionPlan.cpp chooses sizes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -42,7 +42,7 @@ private:
                    int64_t vectors) const;
   void choosePacking();
   void choosePackingX();
-  /// Falls back to vectors of one element, which may be any distance apart.
+  /// Falls back to vectors of one element, which work with any stride.
   void useSingleLanes() {
     p.lanes = 1;
     p.packW = false;

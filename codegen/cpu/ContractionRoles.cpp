@@ -1,4 +1,4 @@
-//===- ContractionRoles.cpp - What each loop of a contraction is for ------===//
+//===- ContractionRoles.cpp - Roles of a contraction's loops --------------===//
 
 #include "codegen/cpu/ContractionPlanner.h"
 #include <limits>
@@ -13,7 +13,7 @@ int64_t Planner::value(IntExpr e) const {
   return e.evaluate([](StringRef) { return kGuess; }).value_or(kGuess);
 }
 
-/// Which factor holds the vector dim: swaps the factors where it is X alone.
+/// Makes W the factor with the vector dim: swaps the factors if only X has it.
 void Planner::orient() {
   const Access &y = c.outputs[0].access;
   int best = -1, bestRank = 0;
@@ -103,8 +103,8 @@ void Planner::chooseRoles() {
   chooseDot();
 }
 
-/// Columns of W that lie along the reduction: where X has few rows, packing W
-/// would cost more than the products, so vectors run along the reduction.
+/// Vectors run along the reduction if W is contiguous there and X has few rows:
+/// packing W would cost more than the products.
 void Planner::chooseDot() {
   if (p.xVector || p.vectorDim < 0 || p.vectorOuter >= 0 || p.rowDim >= 0 ||
       p.reduction.empty() || is(c.w.strides[p.vectorDim], 1) ||

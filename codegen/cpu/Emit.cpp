@@ -1,8 +1,8 @@
 //===- Emit.cpp - From kernels to a shared object -------------------------===//
 //
-// Kernels that are equal but for their names are compiled once. The distinct
-// ones are dealt, in order, to modules of a fixed size, which threads compile
-// independently; so the bytes depend on neither threads nor names.
+// Kernels that differ only in their names are compiled once. The distinct ones
+// are dealt, in order, to modules of a fixed size, which threads compile
+// independently; so the bytes do not depend on threads or names.
 //
 //===----------------------------------------------------------------------===//
 

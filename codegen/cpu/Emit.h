@@ -4,9 +4,9 @@
 // flat memrefs; what follows (math expansion, LLVM, object, link) is common to
 // all emitters.
 //
-// The body that an emitter fills is a function with one flat memref<?xT> per
-// buffer (bool stored as i8), declared not to alias except as
-// EmittedKernel::inPlace says, which runs the tasks [begin, end).
+// The body that an emitter fills is a function that runs the tasks [begin,
+// end). It has one flat memref<?xT> per buffer (bool stored as i8); these do
+// not alias except as EmittedKernel::inPlace says.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,7 +19,7 @@
 
 namespace mlc::cpu {
 
-/// What an emitter is given: where to write, and the values it may use.
+/// The input of an emitter: where to insert code, and the values it may use.
 class KernelBody {
 public:
   KernelBody(const Kernel &kernel, const Target &target,
@@ -29,7 +29,7 @@ public:
 
   const Kernel &kernel;
   const Target &target;
-  /// Stands inside the function, before its terminator.
+  /// Inserts inside the function, before its terminator.
   mlir::OpBuilder &b;
   mlir::Location loc;
 
@@ -53,22 +53,22 @@ public:
   mlir::Value scratchView(IntExpr byteOffset, mlir::Type element);
 };
 
-/// What the runtime must know of an emitted body.
+/// What the runtime must know about an emitted body.
 struct EmittedKernel {
-  /// How many independent tasks there are.
+  /// Number of independent tasks.
   IntExpr tasks;
   /// Bytes of scratch that each running thread needs.
   IntExpr scratchBytes;
   /// Pairs (input, output) whose buffers may be the same memory.
   llvm::SmallVector<std::pair<unsigned, unsigned>> inPlace;
-  /// Inputs that are read for nothing but to be multiplied in a contraction.
+  /// Inputs that are read only as factors of a contraction.
   llvm::SmallVector<unsigned> factors;
 };
 
-/// An emitter writes the body of the kernels that it accepts. Emits an error
-/// on the kernel's function and fails where it cannot. The emitters stand in a
-/// table in Emit.cpp; the first that accepts a kernel is taken, and the
-/// loop-group emitter accepts all.
+/// An emitter writes the body of the kernels that it accepts. Emits an error on
+/// the kernel's function and fails where it cannot. Emit.cpp lists the emitters
+/// in a table; the first that accepts a kernel is taken, and the loop-group
+/// emitter accepts all.
 struct Emitter {
   llvm::StringRef name;
   bool (*accepts)(const Kernel &, const Target &);
@@ -79,8 +79,8 @@ mlir::FailureOr<EmittedKernel> emitLoopGroup(KernelBody &body);
 /// Compiles every function with `mlc.kernel` of `module` (left unchanged).
 /// Errors are emitted at the function concerned.
 ///
-/// The linker inside resets the values of all llvm::cl options of the process:
-/// read them before.
+/// The embedded linker resets all llvm::cl options of the process, so read them
+/// before.
 mlir::FailureOr<CompiledKernels> compileKernels(mlir::ModuleOp module,
                                                 const Target &target,
                                                 const CodegenOptions &options);

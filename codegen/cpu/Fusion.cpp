@@ -1,4 +1,4 @@
-//===- Fusion.cpp - What may run as one kernel ----------------------------===//
+//===- Fusion.cpp - Limits of fusion into one kernel ----------------------===//
 
 #include "codegen/cpu/Fusion.h"
 #include "codegen/kernel/GroupLimits.h"
@@ -7,8 +7,9 @@ using namespace mlir;
 
 namespace mlc::cpu {
 
-/// A matrix product packs a factor that is not read along vectors as often as
-/// rows of the other begin; a convolution would for each image.
+/// A factor that is not read along vectors is packed again in every loop that
+/// repeats it. From this many loops on that costs too much: a convolution would
+/// pack its weights for each image.
 static constexpr unsigned mostPacks = 3;
 
 bool canJoinLoopGroup(ArrayRef<Operation *> group, Operation *op) {
@@ -33,8 +34,8 @@ bool canPadResult(linalg::LinalgOp anchor, tensor::PadOp pad) {
   });
 }
 
-/// Loops of more than one step over elements of the output whatever they are,
-/// that read the same of an operand.
+/// The number of parallel loops of more than one step that read the same
+/// elements of an operand in each step.
 static unsigned countRepeats(linalg::GenericOp consumer, AffineMap operand) {
   unsigned repeats = 0;
   for (auto [d, extent] : llvm::enumerate(consumer.getStaticLoopRanges()))

@@ -1,4 +1,4 @@
-//===- Fusion.h - What may run as one kernel --------------------*- C++ -*-===//
+//===- Fusion.h - Limits of fusion into one kernel --------------*- C++ -*-===//
 
 #ifndef MLC_CODEGEN_CPU_FUSION_H
 #define MLC_CODEGEN_CPU_FUSION_H
@@ -9,7 +9,7 @@
 namespace mlc::cpu {
 
 /// Backend::canJoinLoopGroup. Any group without contraction runs correctly as
-/// one kernel; this says when that is also a good idea:
+/// one kernel; this says when that also pays:
 ///  - every op is one that code generation knows (linalg without contraction,
 ///    tensor.pad/concat/insert_slice/extract_slice/expand_shape/collapse_shape/
 ///    cast, constants), and all stand in one block;
@@ -23,14 +23,14 @@ namespace mlc::cpu {
 bool canJoinLoopGroup(llvm::ArrayRef<mlir::Operation *> group,
                       mlir::Operation *op);
 
-/// Backend::canPadResult: not where a factor lies row by row as the result does
-/// (a 1x1 convolution of plain pixels), because rows run as one there until a
-/// border comes between them.
+/// Backend::canPadResult: false if a factor has the same rows as the result (a
+/// 1x1 convolution of plain pixels). All rows run as one loop there, which a
+/// border would break up.
 bool canPadResult(mlir::linalg::LinalgOp contraction, mlir::tensor::PadOp pad);
 
-/// Backend::canReadThrough: not where vectors along the innermost dim of the
-/// output would have to be gathered, because the movement divides indices, or
-/// be packed again and again, as weights would for each image of a batch.
+/// Backend::canReadThrough: false if vectors along the innermost dim of the
+/// output would need gathers, because the movement divides indices, or would be
+/// packed repeatedly, as weights for each image of a batch.
 bool canReadThrough(mlir::linalg::GenericOp contraction, mlir::AffineMap before,
                     mlir::AffineMap movement, mlir::AffineMap after);
 

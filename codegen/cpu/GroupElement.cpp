@@ -147,12 +147,12 @@ Value GroupEmitter::viewElement(Lanes &lanes, Operation *op,
     failed = true;
     return lanes.floatConstant(b.getF32Type(), 0);
   }
-  // What is in memory and dense is read at its flat position.
+  // A dense tensor in memory is read at its flat position.
   ArrayRef<IntExpr> shape = kernel.shapeOf(collapse.getSrc());
   auto view = views.find(collapse.getSrc());
   bool dense = view != views.end() &&
                !plan.stored.contains(collapse.getSrc()) && !plan.flat;
-  // A scalar has no groups; its source has dims of 1 alone.
+  // A scalar has no groups; all dims of its source are 1.
   if (collapse.getReassociationIndices().empty())
     source.assign(shape.size(), lanes.constant(0));
   for (auto [narrow, group] :
@@ -191,7 +191,7 @@ Value GroupEmitter::guarded(Lanes &lanes, Value condition, Value otherwise,
     return arith::SelectOp::create(b, loc, condition, value,
                                    lanes.splat(otherwise));
   }
-  // The result's type is known once the inside is written.
+  // The result's type is known once the inside is emitted.
   auto scratch = std::make_unique<Block>();
   Value value;
   {
@@ -243,9 +243,9 @@ Value GroupEmitter::padElement(Lanes &lanes, tensor::PadOp pad,
   return uniform ? guarded(lanes, uniform, otherwise, readLanes) : readLanes();
 }
 
-/// An element at computed indices. They are data: each is brought into the
-/// tensor's range (unless it is known to lie there), and an empty tensor gives
-/// zero, so that no byte outside the buffer is read.
+/// An element at computed indices. Indices are data, so each is clamped to the
+/// tensor's range unless it is known to be in range, and an empty tensor gives
+/// zero: no byte outside the buffer is read.
 Value GroupEmitter::extractElement(Lanes &lanes, Value tensor,
                                    ArrayRef<LaneIndex> indices,
                                    ArrayRef<bool> inBounds) {
@@ -366,7 +366,8 @@ private:
     values[result] = lanes.clone(inner, operands);
   }
 
-  /// Index arithmetic that keeps what is known of lanes; false for other ops.
+  /// Evaluates index arithmetic such that the step between lanes stays known;
+  /// false for other ops.
   bool evaluateIndex(Operation *inner) {
     Value result = inner->getResult(0);
     if (inner->getNumOperands() != 2 ||

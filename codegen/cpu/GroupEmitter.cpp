@@ -11,7 +11,7 @@ using namespace mlir;
 
 namespace mlc::cpu {
 
-/// Lanes are as many as native vectors have for the widest element type.
+/// The lanes of a native vector of the widest element type.
 static unsigned chooseWidth(const Kernel &kernel, const Target &target) {
   unsigned bits = 32;
   auto look = [&](Value value) {
@@ -242,7 +242,7 @@ void GroupEmitter::materialize(Operation *op) {
   const View &to = views[value];
   if (isa<tensor::ConcatOp, tensor::InsertSliceOp>(op))
     return materializePieces(op, to, plan.bindings.lookup(value));
-  // Computed where it is read, this once.
+  // Without its view, the value is computed instead of read.
   View target = to;
   views.erase(value);
   materializeCopy(value, target, plan.bindings.lookup(value));
@@ -266,7 +266,7 @@ void GroupEmitter::materializeCopy(Value value, const View &to,
   runNest(loops, chooseSchedule(loops, reduces, false, write), write);
 }
 
-/// Concatenations and insertions: each piece goes where it belongs.
+/// Concatenations and insertions: writes each piece to its place.
 void GroupEmitter::materializePieces(Operation *op, const View &to,
                                      const Binding &binding) {
   if (auto concat = dyn_cast<tensor::ConcatOp>(op)) {

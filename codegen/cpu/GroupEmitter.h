@@ -1,9 +1,9 @@
 //===- GroupEmitter.h - Code of a loop-group kernel -------------*- C++ -*-===//
 //
 // Walks the plan of a LoopGroup and writes its loops. Tensors are read through
-// `element`: from memory when they are stored, else by writing what computes
-// them, so that chains of element-wise ops, views and padding fuse wherever
-// they are read.
+// `element`: from memory if they are stored, else by emitting their
+// computation, so that chains of element-wise ops, views and padding fuse into
+// their readers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,8 +35,8 @@ private:
     mlir::Value low, high, fixed;
     std::optional<int64_t> extent;
   };
-  /// How a nest is run: which loop carries lanes, how many, how the rest that
-  /// fills no vector runs.
+  /// How a nest runs: which loop carries lanes, how many, and how the remainder
+  /// runs.
   struct Schedule {
     int lane = -1;
     unsigned width = 1;
@@ -120,7 +120,7 @@ private:
                              llvm::ArrayRef<LaneIndex> indices,
                              llvm::ArrayRef<bool> inBounds);
   /// `inside()` where `condition` (a scalar or per lane) holds, else
-  /// `otherwise`, without evaluating reads where it does not.
+  /// `otherwise`, without evaluating reads where the condition is false.
   mlir::Value guarded(Lanes &lanes, mlir::Value condition,
                       mlir::Value otherwise,
                       llvm::function_ref<mlir::Value()> inside);
@@ -143,10 +143,11 @@ private:
   unsigned nativeWidth = 1;
 
   llvm::DenseMap<mlir::Value, View> views;
-  /// Tensor constants; apart from `views`, as a constant may be an output.
+  /// Tensor constants; kept apart from `views` because a constant may be an
+  /// output.
   llvm::DenseMap<mlir::Value, View> constants;
   llvm::DenseMap<IntExpr, mlir::Value> sizes;
-  /// Sizes are computed before this op, once it exists.
+  /// Sizes are computed before this op once it exists.
   mlir::Operation *taskLoop = nullptr;
   IntExpr scratchBytes;
   /// Index of each shared dim that is not tiled; the tiled dim's range.

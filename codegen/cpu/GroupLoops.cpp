@@ -44,8 +44,8 @@ SmallVector<Value> GroupEmitter::forLoop(
   return llvm::to_vector_of<Value>(loop.getResults());
 }
 
-/// Runs what `write` writes when `count`, which is `known` if static, is not
-/// zero.
+/// Emits `write` under the condition that `count` is positive; `known` is its
+/// static value, if any.
 void GroupEmitter::ifPositive(Value count, std::optional<int64_t> known,
                               function_ref<void()> write) {
   if (known) {
@@ -96,7 +96,7 @@ void GroupEmitter::runLevel(ArrayRef<Loop> loops, unsigned level,
   });
 }
 
-/// The innermost loop: whole vectors, then what is left.
+/// The innermost loop: whole vectors, then the remainder.
 void GroupEmitter::runLane(const Loop &loop, const Schedule &schedule,
                            Indices &indices, ElementFn write) {
   int64_t width = schedule.width;
@@ -134,8 +134,8 @@ void GroupEmitter::runLane(const Loop &loop, const Schedule &schedule,
 // Choice of lanes
 //===----------------------------------------------------------------------===//
 
-/// What `write` costs with lanes along loop `lane`: written into a block that
-/// is thrown away.
+/// The cost of `write` with lanes along loop `lane`, found by emitting it into
+/// a block that is then discarded.
 LaneCost GroupEmitter::tryOut(unsigned width, unsigned loops, int lane,
                               ElementFn write) {
   OpBuilder::InsertionGuard guard(b);
@@ -181,7 +181,7 @@ GroupEmitter::Schedule GroupEmitter::chooseSchedule(ArrayRef<Loop> loops,
     best.lane = lane;
     best.width = width;
     best.laneReduces = reduces[lane];
-    // What is left must have the same bits as whole vectors.
+    // The remainder must have the same bits as whole vectors.
     best.maskedTail = !cost.narrowAccess || cost.sharesInverse ||
                       body.target.hasMaskRegisters;
   }

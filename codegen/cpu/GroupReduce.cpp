@@ -1,9 +1,9 @@
 //===- GroupReduce.cpp - Reductions of a loop group -----------------------===//
 //
 // A reduction runs in one of two ways. With lanes along a parallel loop (or
-// none) its accumulators go around the reduction loops in order. With lanes
-// along a reduction loop there are several accumulators per lane, combined at
-// the end; the body must then end in an associative combiner.
+// none) the reduction loops carry its accumulators in order. With lanes along a
+// reduction loop there are several accumulators per lane, combined at the end;
+// the body must then end in an associative combiner.
 //
 //===----------------------------------------------------------------------===//
 
@@ -53,7 +53,7 @@ bool GroupEmitter::combiners(linalg::LinalgOp op,
   return true;
 }
 
-/// The value that changes nothing when combined.
+/// The identity of a combiner.
 static TypedAttr identityOf(vector::CombiningKind kind, Type type) {
   using Kind = vector::CombiningKind;
   Builder b(type.getContext());
@@ -194,7 +194,8 @@ SmallVector<Value> GroupEmitter::accumulate(linalg::LinalgOp op,
                  });
 }
 
-/// The lane loop: `copies` vectors at a time, one at a time, the masked rest.
+/// The lane loop: `copies` vectors at a time, one at a time, the masked
+/// remainder.
 SmallVector<Value> GroupEmitter::accumulateLane(linalg::LinalgOp op,
                                                 const Schedule &schedule,
                                                 Indices &loops,
@@ -245,7 +246,7 @@ SmallVector<Value> GroupEmitter::accumulateLane(linalg::LinalgOp op,
                       return step(index, {}, SmallVector<Value>(carried));
                     });
   if (!known || *known % width != 0) {
-    // An empty mask changes nothing, so that no branch is needed.
+    // An empty mask changes nothing, so no branch is needed.
     Value rest = b.createOrFold<arith::SubIOp>(loc, size, whole);
     first = step(whole, tailMask(width, rest), first);
   }

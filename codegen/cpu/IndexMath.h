@@ -1,8 +1,8 @@
 //===- IndexMath.h - Index arithmetic that folds constants ------*- C++ -*-===//
 //
 // A thin layer over arith on `index` for loop emitters: every quantity is an
-// OpFoldResult (a constant or a value), and constants are folded while the
-// code is built, so that nothing has to clean up after the emitter.
+// OpFoldResult (a constant or a value), and constants are folded while the code
+// is built, so that no clean-up pass is needed.
 //
 //===----------------------------------------------------------------------===//
 

@@ -252,7 +252,8 @@ void Lanes::store(const View &view, ArrayRef<LaneIndex> indices, Value value) {
         value);
   value = toStorage(b, loc, value);
   if (where.isUniform()) {
-    // Lanes that write one place would have to agree; loops avoid that.
+    // Lanes that store to one address would have to agree; schedules avoid
+    // that.
     if (isVector(value)) {
       cost.impossible = true;
       value = vector::ExtractOp::create(b, loc, value, 0);
@@ -278,8 +279,7 @@ void Lanes::store(const View &view, ArrayRef<LaneIndex> indices, Value value) {
 // Operations
 //===----------------------------------------------------------------------===//
 
-/// Whether `op` may trap or cost much where a lane holds a value that nobody
-/// asked for.
+/// Whether `op` may trap or be slow on the garbage in an inactive lane.
 static bool trapsOnGarbage(Operation *op) {
   if (!isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp,
            arith::FloorDivSIOp, arith::CeilDivSIOp, arith::CeilDivUIOp>(op))
@@ -314,7 +314,7 @@ Value Lanes::rounded(Value value, Type to) {
   return arith::ExtFOp::create(b, loc, shaped(computeType(to)), value);
 }
 
-/// What our arithmetic allows LLVM: no care for the sign of a zero.
+/// Lets LLVM ignore the sign of a zero, which our arithmetic does not define.
 static void relax(Operation *op) {
   if (!isa<arith::MaximumFOp, arith::MinimumFOp, arith::MaxNumFOp,
            arith::MinNumFOp>(op))
@@ -349,11 +349,11 @@ static bool isOwnProduct(Value value) {
   return false;
 }
 
-/// A sum with a product is one operation that rounds once. It is decided here,
-/// by what the kernel says, and not by LLVM: whole vectors, what is left of
-/// them and parts on other ranks have the same bits. A difference is not fused:
-/// where a product is computed again and its rounded maximum is taken off, 0
-/// would be what was rounded.
+/// Emits a sum with a product as one fused operation that rounds once. The
+/// kernel alone decides this, not LLVM, so that whole vectors, remainders and
+/// shards on other ranks have the same bits. A difference is not fused:
+/// subtracting a rounded maximum from a recomputed product must give 0, not the
+/// rounding error.
 Value Lanes::fusedSum(Operation *sum, ArrayRef<Value> operands) {
   if (!isa<arith::AddFOp>(sum))
     return {};
@@ -370,9 +370,9 @@ Value Lanes::fusedSum(Operation *sum, ArrayRef<Value> operands) {
   return {};
 }
 
-/// Whether `value`, in the body of a kernel's operation, is made of
-/// exponentials (softmax's sum). Other sums may be whole numbers, by which
-/// quotients are whole as well.
+/// Whether `value`, in the body of a kernel's operation, is a sum of
+/// exponentials (softmax). Other divisors may be integers, whose quotients must
+/// stay exact.
 static bool isMadeOfExponentials(Value value) {
   SmallVector<Value> open{value};
   llvm::SmallPtrSet<Operation *, 16> seen;
@@ -400,9 +400,9 @@ static bool isMadeOfExponentials(Value value) {
   return false;
 }
 
-/// One division instead of one for each lane, unless the inverse overflows or
-/// loses bits. Its product is not the rounded quotient (49 / 49 is less than
-/// 1): only for divisors that are rounded themselves.
+/// Divides once instead of once per lane, unless the inverse overflows or loses
+/// bits. A product with the inverse is not the rounded quotient (49 / 49 is
+/// less than 1), so this is only for divisors that are rounded themselves.
 Value Lanes::divideByUniform(Value x, Value y) {
   auto byInverse = [&] {
     Value one = floatConstant(y.getType(), 1.0);
@@ -458,7 +458,7 @@ Value Lanes::clone(Operation *op, ArrayRef<Value> operands) {
                        {wide ? vectorType(type) : type}, op->getAttrs());
   Operation *copy = b.create(state);
   relax(copy);
-  // A conversion rounds to its type; what is computed from it may stay wide.
+  // A conversion rounds to its type; later computations may stay wide.
   if (isa<arith::SIToFPOp, arith::UIToFPOp>(op))
     return rounded(copy->getResult(0), op->getResult(0).getType());
   return copy->getResult(0);

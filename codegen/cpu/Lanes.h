@@ -36,14 +36,14 @@ struct View {
   mlir::Type element;
 };
 
-/// What a piece of code costs, counted while it is written.
+/// The cost of a piece of code, counted while it is emitted.
 struct LaneCost {
   unsigned gathers = 0, contiguous = 0, uniform = 0;
-  /// Something cannot be written for several lanes.
+  /// Something cannot be emitted for several lanes.
   bool impossible = false;
   /// An access that is slow under a mask.
   bool narrowAccess = false;
-  /// Lanes are divided by way of one inverse, as single elements are not.
+  /// Lanes are divided through one shared inverse; single elements are not.
   bool sharesInverse = false;
 };
 
@@ -56,7 +56,7 @@ public:
   mlir::OpBuilder &b;
   mlir::Location loc;
   const unsigned width;
-  /// vector<width x i1> of the lanes that are wanted; null for all.
+  /// vector<width x i1> of the active lanes; null for all.
   mlir::Value mask;
   LaneCost cost;
 
@@ -101,11 +101,11 @@ private:
   mlir::Value allLanes();
   void note(mlir::Type stored, const LaneIndex &address);
   mlir::Value divideByUniform(mlir::Value x, mlir::Value y);
-  /// `sum` as a fused multiply-add, where it is the sum with a product.
+  /// `sum` as a fused multiply-add, if it is the sum with a product.
   mlir::Value fusedSum(mlir::Operation *sum,
                        llvm::ArrayRef<mlir::Value> operands);
   mlir::Value cloneCast(mlir::Operation *op, mlir::Value operand);
-  /// A number of the type `to`, in the type that it is computed with.
+  /// `value` rounded to the type `to`, in the type that `to` is computed in.
   mlir::Value rounded(mlir::Value value, mlir::Type to);
 };
 

@@ -18,8 +18,8 @@ using namespace mlir;
 namespace mlc::cpu {
 
 namespace {
-/// math functions as polynomials and what arith has beyond LLVM's
-/// instructions.
+/// expands math functions to polynomials, and arith ops that LLVM has no
+/// instruction for.
 struct ExpandMath : PassWrapper<ExpandMath, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ExpandMath)
   StringRef getArgument() const override { return "mlc-expand-math"; }
@@ -41,7 +41,7 @@ LogicalResult lowerToLLVMDialect(ModuleOp module) {
   PassManager pm(module.getContext(), ModuleOp::getOperationName());
   pm.enableVerifier(false);
   pm.addPass(createLowerAffinePass());
-  // Compositions are recognized by their sharing operands.
+  // Compositions are recognized by the operands they share.
   pm.addPass(createCSEPass());
   pm.addPass(std::make_unique<ExpandMath>());
   pm.addPass(createCSEPass());
@@ -61,8 +61,8 @@ LogicalResult lowerToLLVMDialect(ModuleOp module) {
   pm.addPass(createReconcileUnrealizedCastsPass());
   if (failed(pm.run(module)))
     return failure();
-  // What loops say to LLVM travels with their branches, but under a name that
-  // the translation does not read.
+  // Branches keep the loop annotations, but under a name that the translation
+  // does not read.
   module.walk([](LLVM::BrOp branch) {
     constexpr StringLiteral name = "llvm.loop_annotation";
     if (Attribute annotation = branch->getDiscardableAttr(name)) {

@@ -15,9 +15,9 @@ namespace mlc::cpu {
 /// emitted where they occur.
 mlir::LogicalResult lowerToLLVMDialect(mlir::ModuleOp module);
 
-/// Machine code, as an ELF relocatable object, of a module in the LLVM
-/// dialect. Exports the functions that are not internal. With
-/// `dumpPrefix`, writes PREFIX.ll and PREFIX.s beside.
+/// Machine code, as an ELF relocatable object, of a module in the LLVM dialect.
+/// Exports the functions that are not internal. With `dumpPrefix`, also writes
+/// PREFIX.ll and PREFIX.s.
 llvm::Expected<std::string> makeObject(mlir::ModuleOp module,
                                        const Target &target,
                                        llvm::StringRef dumpPrefix);

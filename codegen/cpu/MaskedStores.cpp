@@ -11,7 +11,7 @@ using namespace llvm;
 
 namespace mlc::cpu {
 
-/// The lanes that are on; nothing where that is not known.
+/// The active lanes; nullopt if the mask is not constant.
 static std::optional<SmallVector<unsigned>> lanesOf(Value *mask) {
   auto *constant = dyn_cast<Constant>(mask);
   auto *type = dyn_cast<FixedVectorType>(mask->getType());
@@ -29,8 +29,8 @@ static std::optional<SmallVector<unsigned>> lanesOf(Value *mask) {
   return lanes;
 }
 
-/// Vectors are halved until the machine has them; no piece is smaller than four
-/// lanes.
+/// LLVM halves vectors until the machine supports them; no piece is smaller
+/// than four lanes.
 static bool hasSingleLane(ArrayRef<unsigned> lanes, unsigned count) {
   for (unsigned size = count; size == count || size >= 4; size /= 2) {
     SmallVector<unsigned> used(count / size + 1, 0);
@@ -44,7 +44,7 @@ static bool hasSingleLane(ArrayRef<unsigned> lanes, unsigned count) {
   return false;
 }
 
-/// Runs of lanes as stores of powers of two.
+/// Stores runs of lanes in pieces of powers of two.
 static void writeOut(IntrinsicInst &store, ArrayRef<unsigned> lanes) {
   IRBuilder<> b(&store);
   Value *vector = store.getArgOperand(0), *place = store.getArgOperand(1);

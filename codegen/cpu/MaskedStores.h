@@ -7,11 +7,11 @@
 
 namespace mlc::cpu {
 
-/// Writes masked stores of integers out where the mask is constant and some
-/// aligned block of its lanes has a single one: LLVM 22 stores that one as wide
-/// as it was before a truncation, over what lies behind (X86ISelLowering, for
-/// AVX-512; llvm-project issue 179489, repaired in LLVM 23). To be run when
-/// masks are as constant as they will be.
+/// Replaces masked stores of integers by plain stores if the mask is constant
+/// and some aligned block of its lanes has a single active one. LLVM 22 stores
+/// that lane as wide as it was before a truncation and overwrites what follows
+/// (X86ISelLowering, for AVX-512; llvm-project issue 179489, repaired in LLVM
+/// 23). Run this once masks are folded to constants.
 void writeOutMaskedStores(llvm::Module &module);
 
 } // namespace mlc::cpu

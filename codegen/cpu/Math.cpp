@@ -52,8 +52,8 @@ struct ExpandUnary : RewritePattern {
   const elementary::UnaryFunction &function;
 };
 
-/// float64 to half precision by way of a float32 rounded to odd, so that the
-/// second rounding is the only one; LLVM would call a library's function.
+/// float64 to half precision through a float32 rounded to odd, so that only the
+/// second rounding counts; LLVM would call a library function.
 struct ExpandNarrowing : OpRewritePattern<arith::TruncFOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(arith::TruncFOp op,
@@ -72,7 +72,7 @@ struct ExpandNarrowing : OpRewritePattern<arith::TruncFOp> {
     auto asInteger = [&](Value test) {
       return arith::ExtUIOp::create(rewriter, loc, bits.getType(), test);
     };
-    // Towards zero, and odd where anything was lost.
+    // Round towards zero, and to odd if inexact.
     Value away = m.compare(MathBuilder::Predicate::OGT, m.abs(back), m.abs(x));
     bits = arith::SubIOp::create(rewriter, loc, bits, asInteger(away));
     Value inexact = m.compare(MathBuilder::Predicate::ONE, back, x);
@@ -83,8 +83,9 @@ struct ExpandNarrowing : OpRewritePattern<arith::TruncFOp> {
   }
 };
 
-/// Floats to small integers by way of 32 bits: what does not fit is then still
-/// a number of the type, where LLVM takes for granted that it does not occur.
+/// Floats to small integers through 32 bits. A value out of range then still
+/// gives a number of the type; LLVM's conversion assumes that it does not
+/// occur.
 template <typename Op> struct ExpandToInteger : OpRewritePattern<Op> {
   using OpRewritePattern<Op>::OpRewritePattern;
   LogicalResult matchAndRewrite(Op op,
@@ -101,7 +102,7 @@ template <typename Op> struct ExpandToInteger : OpRewritePattern<Op> {
   }
 };
 
-/// Integers to bfloat16 by way of float64, which holds those of 32 bits.
+/// Integers to bfloat16 through float64, which holds 32-bit integers exactly.
 template <typename Op> struct ExpandFromInteger : OpRewritePattern<Op> {
   using OpRewritePattern<Op>::OpRewritePattern;
   LogicalResult matchAndRewrite(Op op,
@@ -116,8 +117,8 @@ template <typename Op> struct ExpandFromInteger : OpRewritePattern<Op> {
   }
 };
 
-/// Replaces `Op` of two operands by `function`, always in f64; where the
-/// result has no more bits than f32, by `forF32`.
+/// Replaces `Op` of two operands by `function`, always in f64; uses `forF32` if
+/// the result has at most 32 bits.
 template <typename Op> struct ExpandBinary : OpRewritePattern<Op> {
   ExpandBinary(MLIRContext *context, BinaryFn function, BinaryFn forF32)
       : OpRewritePattern<Op>(context, /*benefit=*/10), function(function),
@@ -176,7 +177,7 @@ struct ExpandConstantPow : OpRewritePattern<math::PowFOp> {
   }
 };
 
-/// A value without broadcasts to vectors, and elements of these.
+/// A value behind broadcasts to vectors and extractions from these.
 Value scalarOf(Value value) {
   for (;;) {
     auto element = value.getDefiningOp<vector::ExtractOp>();
@@ -190,7 +191,7 @@ Value scalarOf(Value value) {
 
 bool isOne(Value value) { return matchPattern(scalarOf(value), m_OneFloat()); }
 
-/// 1 / (1 + exp(-x)), which loses its small values to an overflow if taken
+/// 1 / (1 + exp(-x)), whose small values are lost to an overflow if computed
 /// literally.
 struct RecognizeSigmoid : OpRewritePattern<arith::DivFOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -231,8 +232,8 @@ bool isNumber(Value value, double wanted) {
   return number.bitwiseIsEqual(rounded);
 }
 
-/// Twice the normal distribution's function as one more than the error
-/// function, which cancels below zero.
+/// 1 + erf(x), which cancels below zero, as twice the normal distribution
+/// function.
 struct RecognizeNormalCdf : OpRewritePattern<arith::AddFOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(arith::AddFOp op,
@@ -249,7 +250,7 @@ struct RecognizeNormalCdf : OpRewritePattern<arith::AddFOp> {
                      : Value();
     if (!x || !isExpandable(op.getType()))
       return failure();
-    // One number for all lanes stays a scalar.
+    // A value common to all lanes stays a scalar.
     if (x.getType() != op.getType())
       x = vector::BroadcastOp::create(rewriter, op.getLoc(), op.getType(), x);
     MathBuilder m(rewriter, op.getLoc(), op.getType());
@@ -300,8 +301,8 @@ struct ExpandRsqrt : OpRewritePattern<math::RsqrtOp> {
   }
 };
 
-/// Integer powers by squaring; modulo 2^w, and for a negative exponent what
-/// truncation of the exact value gives (0 except for bases 1 and -1).
+/// Integer powers by squaring; modulo 2^w. A negative exponent gives the exact
+/// value truncated (0 except for bases 1 and -1).
 struct ExpandIntegerPow : OpRewritePattern<math::IPowIOp> {
   ExpandIntegerPow(MLIRContext *context)
       : OpRewritePattern(context, /*benefit=*/10) {}
@@ -353,7 +354,7 @@ struct ExpandIntegerPow : OpRewritePattern<math::IPowIOp> {
   }
 };
 
-/// Random bits by their rounds, on words of 32 bits.
+/// Expands Threefry into its rounds on 32-bit words.
 struct ExpandThreefry : OpRewritePattern<ThreefryOp> {
   ExpandThreefry(MLIRContext *context)
       : OpRewritePattern(context, /*benefit=*/10) {}
@@ -444,7 +445,7 @@ void populateMathExpansionPatterns(RewritePatternSet &patterns) {
            ExpandNarrowing, ExpandFromInteger<arith::SIToFPOp>,
            ExpandFromInteger<arith::UIToFPOp>, ExpandToInteger<arith::FPToSIOp>,
            ExpandToInteger<arith::FPToUIOp>>(ctx);
-  // The rest as MLIR does it.
+  // MLIR expands the rest.
   math::populateExpansionPatterns(patterns,
                                   {"tan", "asinh", "acosh", "atanh", "round"});
   populateMathPolynomialApproximationPatterns(patterns);

@@ -2,9 +2,9 @@
 //
 // Kernels call no libm, so math functions become arithmetic here: those of
 // MathFunctions.h, ipowi and rsqrt, on scalars and vectors of f32 and f64. NaN,
-// infinities and overflow give what IEEE 754 and C's annex F say. Errors
-// (test/codegen holds them to it): below 4 units in the last place in f32,
-// below 1e-12 relative in f64.
+// infinities and overflow follow IEEE 754 and C's annex F. Errors (test/codegen
+// holds them to it): below 4 units in the last place in f32, below 1e-12
+// relative in f64.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,10 +15,9 @@
 
 namespace mlc::cpu {
 
-/// Rewrites compositions whose parts, done one by one, lose what the whole
-/// keeps: 1 / (1 + exp(-x)), exp(x) - 1, log(1 + x) and the normal
-/// distribution's function. Results are nearer to the exact ones; to be applied
-/// first.
+/// Rewrites compositions that lose accuracy if computed step by step: 1 / (1 +
+/// exp(-x)), exp(x) - 1, log(1 + x) and the normal distribution function. Apply
+/// these patterns before the others.
 void populateMathRecognitionPatterns(mlir::RewritePatternSet &patterns);
 
 /// Rewrites math ops that LLVM would turn into calls of libm.

@@ -1,4 +1,4 @@
-//===- MathBuilder.h - Arithmetic on values, readably -----------*- C++ -*-===//
+//===- MathBuilder.h - Readable arithmetic on values ------------*- C++ -*-===//
 
 #ifndef MLC_CODEGEN_CPU_MATHBUILDER_H
 #define MLC_CODEGEN_CPU_MATHBUILDER_H
@@ -81,13 +81,13 @@ public:
   Value select(Value condition, Value x, Value y) {
     return mlir::arith::SelectOp::create(b, loc, condition, x, y);
   }
-  /// x brought into [low, high]; NaN stays.
+  /// x clamped to [low, high]; NaN stays.
   Value clamp(Value x, double low, double high) {
     x = select(compare(Predicate::OLT, x, low), constant(low), x);
     return select(compare(Predicate::OGT, x, high), constant(high), x);
   }
 
-  /// `value`, or x where that is a zero, whose sign a sum would lose.
+  /// `value`, or x if x is a zero, whose sign a sum would lose.
   Value keepZero(Value x, Value value) {
     return select(compare(Predicate::OEQ, x, 0.0), x, value);
   }

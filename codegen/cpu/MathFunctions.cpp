@@ -160,7 +160,7 @@ static LogParts logParts(MathBuilder &m, Value x) {
   return {exponent, log, f, tail};
 }
 
-/// What all logarithms do outside of (0, inf).
+/// The values of all logarithms outside (0, inf).
 static Value logEdges(MathBuilder &m, Value x, Value value) {
   Value zero = m.compare(Predicate::OEQ, x, 0.0);
   value = m.select(zero, m.neg(m.infinity()), value);
@@ -265,7 +265,7 @@ static Value normalTail(MathBuilder &m, Value t) {
   Value u = m.div(m.sub(t, c), above);
   Value g = m.polynomial(u, m.isF64 ? ArrayRef(twice) : ArrayRef(single));
   g = m.div(g, above);
-  // The square as it is, in two parts: a large exponent magnifies rounding.
+  // The exact square, in two parts: a large exponent magnifies rounding.
   Value square = m.mul(t, t);
   Value rest = m.fma(t, t, m.neg(square));
   g = m.fma(m.mul(rest, -0.5), g, g);
@@ -318,7 +318,7 @@ static Value preciseMagnitude(MathBuilder &m, Value x, Value y) {
   Value rest = m.fma(m.neg(s), lost, m.fma(m.neg(s), divisor, f));
   Value low = m.fma(s, parts.tail, m.mul(m.div(rest, divisor), 2.0));
   Value high = m.mul(s, 2.0);
-  // Of the parts of e ln 2, the first is exact, and larger or 0.
+  // The first part of e ln 2 is exact, and it is 0 or larger than `high`.
   Value multiple = m.mul(parts.exponent, lnHigh(m));
   Value sum = m.add(multiple, high);
   low = m.add(low, m.sub(high, m.sub(sum, multiple)));
@@ -330,7 +330,7 @@ static Value preciseMagnitude(MathBuilder &m, Value x, Value y) {
   Value error = m.fma(y, low, m.fma(y, log, m.neg(product)));
   Value value = exp(m, product);
   Value corrected = m.fma(value, error, value);
-  // Not beside infinities.
+  // No correction near infinities.
   Value isSmall = m.compare(Predicate::OLT, m.abs(error), 1.0);
   Value isFinite = m.compare(Predicate::OLT, value, m.infinity());
   return m.select(isSmall, m.select(isFinite, corrected, value), value);
@@ -339,7 +339,7 @@ static Value preciseMagnitude(MathBuilder &m, Value x, Value y) {
 /// Signs and special values (C, F.10.4.4), given |x|^y.
 static Value powOfMagnitude(MathBuilder &m, Value x, Value y, Value value) {
   Value magnitude = m.abs(x);
-  // Integers: odd ones keep the sign of x.
+  // Integer exponents: odd ones keep the sign of x.
   Value whole = math::TruncOp::create(m.b, m.loc, y);
   Value isInteger = m.compare(Predicate::OEQ, whole, y);
   Value halfY = m.mul(y, 0.5);

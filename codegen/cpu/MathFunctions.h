@@ -1,7 +1,7 @@
 //===- MathFunctions.h - Elementary functions as arithmetic -----*- C++ -*-===//
 //
-// Each writes the arithmetic of one function of the operands' type (float32 or
-// float64, scalar or vector), which is the builder's.
+// Each function emits the arithmetic of one math function in the builder's type
+// (float32 or float64, scalar or vector).
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,7 +12,7 @@
 
 namespace mlc::cpu::elementary {
 
-/// What stands for an operation of one operand.
+/// The expansion of an operation of one operand.
 struct UnaryFunction {
   llvm::StringLiteral operation;
   mlir::Value (*emit)(MathBuilder &m, mlir::Value x);
@@ -24,9 +24,9 @@ llvm::ArrayRef<UnaryFunction> unaryFunctions();
 mlir::Value exp(MathBuilder &m, mlir::Value x);
 mlir::Value expm1(MathBuilder &m, mlir::Value x);
 mlir::Value sigmoid(MathBuilder &m, mlir::Value x);
-/// x where the value is the error function of x; null elsewhere.
+/// x if the value is the error function of x; otherwise null.
 mlir::Value argumentOfErrorFunction(mlir::Value value);
-/// The normal distribution's function.
+/// The normal distribution function.
 mlir::Value normalCdf(MathBuilder &m, mlir::Value x);
 mlir::Value sin(MathBuilder &m, mlir::Value x);
 mlir::Value cos(MathBuilder &m, mlir::Value x);

@@ -1,7 +1,7 @@
 //===- MathTrigonometry.cpp - Trigonometric functions as arithmetic -------===//
 //
 // In f64 only. Methods: argument reduction by pi / 2 in three parts (Cody and
-// Waite), of large arguments by Payne and Hanek, then polynomials.
+// Waite) or, for large arguments, by Payne and Hanek; then polynomials.
 //
 //===----------------------------------------------------------------------===//
 
@@ -36,7 +36,7 @@ static Turns reduceSmall(MathBuilder &m, Value x) {
 }
 static constexpr double reduceLimit = 0x1p30;
 
-/// 2 / pi behind a word of zeros, so that every window lies inside.
+/// 2 / pi after a word of zeros, so that every window is inside the table.
 static constexpr uint64_t bitsOfTwoByPi[] = {0,
                                              0xa2f9836e4e441529,
                                              0xfc2757d1f534ddc0,
@@ -74,7 +74,7 @@ static std::array<Value, 3> wordsOfTwoByPi(MathBuilder &m, Value first) {
   auto word = [&](int64_t k) -> Value {
     Value at = arith::AddIOp::create(
         m.b, m.loc, index, arith::ConstantIndexOp::create(m.b, m.loc, k));
-    // Infinities and NaN point anywhere; their result is NaN anyway.
+    // Infinities and NaN give any position; their result is NaN anyway.
     Value last = arith::ConstantIndexOp::create(m.b, m.loc, numWords - 1);
     at = arith::MinUIOp::create(m.b, m.loc, at, last);
     return vector::ExtractOp::create(m.b, m.loc, words, at);
@@ -89,9 +89,9 @@ static std::array<Value, 3> wordsOfTwoByPi(MathBuilder &m, Value first) {
   return {window(0), window(1), window(2)};
 }
 
-/// One large number, a scalar, by Payne and Hanek: of x 2 / pi only the part
-/// below 4 matters, so the product of x's mantissa and the 192 bits of 2 / pi
-/// that make it is computed modulo 2^192.
+/// Reduces one large scalar by Payne and Hanek. Only x 2 / pi modulo 4 matters,
+/// so x's mantissa times the 192 relevant bits of 2 / pi is computed modulo
+/// 2^192.
 static Turns reduceLarge(MathBuilder &m, Value x) {
   using Add = arith::AddIOp;
   using And = arith::AndIOp;
@@ -139,8 +139,7 @@ static Turns reduceLarge(MathBuilder &m, Value x) {
   return {n, m.select(negative, m.neg(r), r)};
 }
 
-/// `turns`, with the lanes of `x` that are large reduced one after the other:
-/// they are rare.
+/// `turns`, with the large lanes of `x` reduced one by one: they are rare.
 static Turns reduceLanes(MathBuilder &m, Value x, Turns turns) {
   Value isLarge = m.compare(Predicate::OGT, m.abs(x), reduceLimit);
   auto vector = dyn_cast<VectorType>(m.type);
@@ -202,7 +201,7 @@ static Value sinShifted(MathBuilder &m, Value x, int64_t quadrant) {
   };
   Value value = m.select(bit(1), c, s);
   value = m.select(bit(2), m.neg(value), value);
-  // Of nothing infinite is there a sine.
+  // Infinities have no sine.
   Value finite = m.compare(Predicate::OLT, m.abs(x), m.infinity());
   value = m.select(finite, value, m.nan());
   return quadrant == 0 ? m.keepZero(x, value) : value;

@@ -164,7 +164,7 @@ SmallVector<Value> TileEmitter::dotLoop(Index x, Index w,
   return stepDot(m.add(x, whole), m.add(w, whole), mask, acc);
 }
 
-/// `at`, of which LLVM knows nothing any more.
+/// `at`, made opaque to LLVM.
 Index TileEmitter::opaque(Index at) {
   Type i64 = b.getI64Type();
   Value in = arith::IndexCastOp::create(b, loc, i64, m.value(at));
@@ -177,7 +177,7 @@ Index TileEmitter::opaque(Index at) {
   return arith::IndexCastOp::create(b, loc, b.getIndexType(), out).getResult();
 }
 
-/// Prefetches `base` + every offset, a line once.
+/// Prefetches `base` + every offset, each cache line once.
 void TileEmitter::prefetch(Value memref, Index base, ArrayRef<Index> offsets) {
   constexpr int64_t lineBytes = 64;
   Type element = cast<MemRefType>(memref.getType()).getElementType();
@@ -222,8 +222,8 @@ SmallVector<Value> TileEmitter::steps(Index x, Index w, Index k, int64_t count,
   return acc;
 }
 
-/// Tells LLVM not to unroll a loop: it would share loads between steps, and the
-/// registers for them are not there.
+/// Tells LLVM not to unroll a loop: it would share loads between steps, for
+/// which there are no registers.
 static void keepRolled(scf::ForOp loop) {
   MLIRContext *ctx = loop.getContext();
   auto unroll = LLVM::LoopUnrollAttr::get(ctx, BoolAttr::get(ctx, true), {}, {},
@@ -263,8 +263,8 @@ SmallVector<Value> TileEmitter::loop(unsigned depth, Index x, Index w,
     return forLoop(
         zero, k.count, 1, acc, [&](Index i, SmallVector<Value> sums) {
           Index here = m.add(x, m.mul(i, k.xStride));
-          // The next iteration reads other lines of X, which no
-          // hardware foresees.
+          // The next iteration reads other lines of X, which the hardware
+          // prefetcher does not predict.
           if (tile.prefetch && depth + 2 == tile.loops.size())
             prefetch(tile.x.memref, m.add(here, k.xStride), tile.x.rowOffset);
           return loop(depth + 1, here, m.add(w, m.mul(i, k.wStride)), sums);

@@ -40,9 +40,9 @@ struct MicroKernel {
   TileOperand x, w;
   bool xVector = false;
   /// Vectors run along the innermost loop, in which both factors have unit
-  /// stride; every accumulator is to be added up in the end.
+  /// stride; the lanes of each accumulator are summed at the end.
   bool dot = false;
-  /// Mask of the last vector, null where all lanes exist.
+  /// Mask of the last vector, null if all lanes exist.
   mlir::Value mask;
   llvm::SmallVector<ReductionLoop> loops; ///< outermost first
   int64_t unroll = 1;

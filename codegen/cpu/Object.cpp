@@ -50,8 +50,8 @@ createMachine(const Target &target) {
   return machine;
 }
 
-/// What every function is compiled for; without the width, LLVM would use
-/// 256-bit vectors on AVX-512 machines.
+/// Sets the target of every function; without the width, LLVM would use 256-bit
+/// vectors on AVX-512 machines.
 static void describeFunctions(Module &module, const Target &target) {
   std::string width = std::to_string(target.vectorBits);
   for (Function &function : module) {
@@ -77,7 +77,7 @@ static void optimize(Module &module, TargetMachine &machine) {
   FunctionAnalysisManager functions;
   CGSCCAnalysisManager graph;
   ModuleAnalysisManager modules;
-  // No function of any library is known, so that none is called.
+  // Hides all library functions, so that none is called.
   TargetLibraryInfoImpl library(machine.getTargetTriple());
   library.disableAllFunctions();
   functions.registerPass([&] { return TargetLibraryAnalysis(library); });
@@ -98,10 +98,10 @@ emitMachineCode(Module &module, TargetMachine &machine, CodeGenFileType type) {
   TargetLibraryInfoImpl library(machine.getTargetTriple());
   library.disableAllFunctions();
   passes.add(new TargetLibraryInfoWrapperPass(library));
-  // What TargetMachine::addPassesToEmitFile does, less the scheduling of
-  // instructions before registers are allocated: emitters unroll in the order
-  // in which registers suffice, and moving loads up spills accumulators
-  // (measured, a fifth of the rate of a convolution).
+  // As TargetMachine::addPassesToEmitFile, without instruction scheduling
+  // before register allocation. Emitters order unrolled code so that registers
+  // suffice; moving loads up spills accumulators (measured: a fifth of the rate
+  // of a convolution).
   TargetPassConfig *config = machine.createPassConfig(passes);
   config->disablePass(&MachineSchedulerID);
   auto *information = new MachineModuleInfoWrapperPass(&machine);
@@ -145,7 +145,7 @@ Expected<std::string> makeObject(mlir::ModuleOp module, const Target &target,
     std::string text;
     raw_string_ostream(text) << *llvmModule;
     writeText(dumpPrefix + ".ll", text);
-    // Emission consumes the module's state, so the listing is of a clone.
+    // Emission consumes the module's state, so the listing comes from a clone.
     std::unique_ptr<Module> clone = CloneModule(*llvmModule);
     Expected<std::string> assembly =
         emitMachineCode(*clone, **machine, CodeGenFileType::AssemblyFile);
@@ -157,7 +157,7 @@ Expected<std::string> makeObject(mlir::ModuleOp module, const Target &target,
 }
 
 namespace {
-/// A file that is gone when this goes.
+/// A temporary file, removed by the destructor.
 class ScratchFile {
 public:
   static Expected<ScratchFile> create(StringRef suffix) {

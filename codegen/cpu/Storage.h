@@ -1,11 +1,11 @@
 //===- Storage.h - Elements in memory and in registers ----------*- C++ -*-===//
 //
-// The one place that knows how an element lies in memory. All elements are
-// stored as what they are, but for two. Bools are i1 in registers and vectors,
+// The only code that knows how an element is stored in memory. All but two
+// element types are stored as they are. Bools are i1 in registers and vectors,
 // where LLVM packs eight into a byte, and a byte of 0 or 1 in every buffer,
-// panel and scratch area. bfloat16 is i16 in memory: LLVM would move elements
-// of it by way of float32 and a library's function. Emitters load and store
-// through these functions alone.
+// panel and scratch area. bfloat16 is i16 in memory: LLVM would move its
+// elements through float32 and a library function. Emitters load and store only
+// through these functions.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,10 +23,10 @@ mlir::Type storageType(mlir::Type element);
 /// Bytes of `element` in memory.
 int64_t storageBytes(mlir::Type element);
 
-/// What was read from memory (a scalar or a vector) as elements.
+/// Converts what was read from memory (a scalar or a vector) to elements.
 mlir::Value fromStorage(mlir::OpBuilder &b, mlir::Location loc,
                         mlir::Type element, mlir::Value stored);
-/// Elements (a scalar or a vector) as they are written.
+/// Converts elements (a scalar or a vector) to their form in memory.
 mlir::Value toStorage(mlir::OpBuilder &b, mlir::Location loc,
                       mlir::Value value);
 
@@ -36,8 +36,8 @@ mlir::Value loadElement(mlir::OpBuilder &b, mlir::Location loc,
 void storeElement(mlir::OpBuilder &b, mlir::Location loc, mlir::Value value,
                   mlir::Value memref, mlir::Value at);
 
-/// The elements `type` from `memref[at]` on; the lanes that `mask` (may be
-/// null) turns off are zero and not touched.
+/// The elements `type` from `memref[at]` on; lanes that `mask` (may be null)
+/// turns off are zero and not read.
 mlir::Value loadVector(mlir::OpBuilder &b, mlir::Location loc,
                        mlir::VectorType type, mlir::Value memref,
                        mlir::Value at, mlir::Value mask = {});

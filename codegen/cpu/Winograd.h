@@ -1,7 +1,7 @@
 //===- Winograd.h - 3×3 convolutions by Winograd's algorithm ----*- C++ -*-===//
 //
-// F(m,3) computes m×m outputs of a 3×3 convolution of stride 1 from
-// (m+2)×(m+2) inputs with (m+2)² instead of 9·m² products a channel pair:
+// F(m,3) computes m×m outputs of a 3×3 convolution of stride 1 from (m+2)×(m+2)
+// inputs with (m+2)² instead of 9·m² products per channel pair:
 //
 //   Y = Aᵀ [ Σ_ic (G w Gᵀ) ⊙ (Bᵀ x B) ] A            (Lavin and Gray, 2015)
 //
@@ -29,14 +29,15 @@
 
 namespace mlc::cpu {
 
-/// The emitter of kernels that are given a filter's transform, for the table in
+/// The emitter of kernels that take a transformed filter, for the table in
 /// Emit.cpp.
 bool acceptsWinograd(const Kernel &kernel, const Target &target);
 mlir::FailureOr<EmittedKernel> emitWinogradKernel(KernelBody &body);
 
-/// The transform of the filter of `kernel`, a kernel that is given a filter: of
-/// a convolution as above for which chooseConvolutionAlgorithm says Winograd.
-/// Filters with infinities or NaN have none, which would spread over a tile.
+/// The filter transform for `kernel`, if it is a convolution as above with an
+/// untransformed filter and chooseConvolutionAlgorithm chooses Winograd.
+/// Filters with infinities or NaN are not transformed: these would spread over
+/// a tile.
 std::optional<ConstantTransform> findWinograd(const Kernel &kernel,
                                               const Target &target);
 
@@ -44,24 +45,24 @@ std::optional<ConstantTransform> findWinograd(const Kernel &kernel,
 struct ConvolutionAlgorithm {
   /// m of F(m,3), or 0 for direct convolution.
   int64_t winograd = 0;
-  /// Estimated cycles of both, one image; the largest double for Winograd where
-  /// it does not apply.
+  /// Estimated cycles per image; winogradCycles is the largest double if
+  /// Winograd does not apply.
   double directCycles = 0, winogradCycles = 0;
 };
 
-/// The faster algorithm for `shape`, of channels as kernels have them, on
-/// `target`; direct where Winograd does not apply or gains less than a tenth.
-/// Direct convolution is taken to reach nearly the peak or to wait for its
-/// filter, Winograd's to take what its best blocking does.
+/// The faster algorithm for `shape` on `target`, with channels as kernels have
+/// them; direct if Winograd does not apply or gains less than a tenth. The
+/// estimate takes direct convolution as bound by peak arithmetic or by reading
+/// its filter, and Winograd with its best blocking.
 ConvolutionAlgorithm chooseConvolutionAlgorithm(const Target &target,
                                                 const ConvolutionShape &shape);
 
 /// Backend::getConvolutionShare for convolutions in `layout`: the same choice,
-/// for the kernels that the layout makes of `shape` where its input is blocked.
-/// What depends on the graph around is left out: a convolution with fewer input
-/// channels than are worth blocks counts as one of an image, which stays plain,
-/// and one without border behind a plain tensor reads that as it lies, which
-/// direct convolution alone can.
+/// for the kernels that the layout makes of `shape` if its input is blocked. It
+/// ignores the surrounding graph. A convolution with too few input channels for
+/// blocks counts as one of an image, which stays plain. One without border that
+/// follows a plain tensor reads it unblocked, which only direct convolution
+/// can.
 double getConvolutionShare(const Target &target,
                            const ConvolutionLayout &layout,
                            const ConvolutionShape &shape);

@@ -6,8 +6,8 @@
 //       for ξ: M[ξ][q] = V[ξ][·][q] · U[ξ]              (the register tile)
 //       for q: Y       = epilogue(Aᵀ M[·][q] A)
 //
-// Tiles that reach over the lower or right edge read the last row or column
-// again; the outputs that this spoils do not exist.
+// Tiles that cross the lower or right edge read the last row or column again;
+// the outputs that this affects lie outside the result.
 //
 //===----------------------------------------------------------------------===//
 
@@ -192,7 +192,7 @@ void WinogradEmitter::transformInput(Index row0, Index row1) {
 }
 
 /// M[ξ][q][columns] for `count` vectors from `vector` on and all q. The last
-/// register tile overlaps the one before where the positions do not divide.
+/// register tile overlaps the one before if the positions do not divide evenly.
 void WinogradEmitter::products(Index vector, int64_t count, Index positions) {
   int64_t block = *c.dims[p.vectorDim].extent.asConstant();
   int64_t perBlock = block / p.lanes, channels = wp.inputBlocks * block;

@@ -2,10 +2,11 @@
 //
 // Every block of tile rows reads all of U, and every group of output channels
 // all of the block's V; the block's size is a compromise between them.
-// Estimates are cycles: register tiles as for direct convolution, U and V as
-// streams from where they fit, transforms at what their vector instructions
-// take. They are all that decides between the algorithms: the code generator
-// (findWinograd) and the search (getConvolutionShare) ask the same function.
+// Estimates are in cycles: register tiles as for direct convolution, U and V as
+// streams from the level that holds them, transforms by their vector
+// instructions. These estimates alone choose between the algorithms: the code
+// generator (findWinograd) and the search (getConvolutionShare) call the same
+// function.
 //
 //===----------------------------------------------------------------------===//
 
@@ -131,8 +132,8 @@ struct WinogradBlocking {
 };
 } // namespace
 
-/// Bytes a cycle of a stream of `bytes` that is read again and again: what is
-/// too large for the second-level cache comes from the third, at no less than
+/// Bytes per cycle of a stream of `bytes` that is read repeatedly. If it is too
+/// large for the second-level cache it comes from the third, at no less than
 /// twice the memory's rate.
 static double streamRate(const Target &target, double bytes) {
   double rate = bytes <= target.l2Bytes / 2.0 ? target.cacheBandwidth
@@ -149,7 +150,7 @@ static double winogradCycles(const Target &target, const WinogradShape &s,
   int64_t columns = s.outputBlocks * perBlock;
   int64_t channels = s.inputBlocks * s.block;
   double u = 4.0 * points * channels * s.outputBlocks * s.block, total = 0;
-  // Beyond some thousand rows of tiles they cost what the ones before do.
+  // About a thousand rows of tiles are summed; the rest is extrapolated.
   int64_t down = std::min<int64_t>(s.down(), std::max<int64_t>(1024, tileRows));
   for (int64_t row = 0; row < down; row += tileRows) {
     int64_t positions = std::min(tileRows, down - row) * s.across();
@@ -238,8 +239,8 @@ LogicalResult planWinograd(const Kernel &kernel, const Target &target,
   p.groups = wp.blocks;
   for (int d : p.outer)
     p.groups = p.groups * c.dims[d].extent;
-  // Where there are few blocks, channels are split too; every part of a block
-  // transforms its inputs again, so the parts are few.
+  // If there are few blocks, channels are split too. Every part of a block
+  // transforms its inputs again, so there should be few parts.
   int64_t columns = ceilDiv(*outputBlocks * block / p.lanes, p.vectors);
   int64_t parts =
       std::clamp<int64_t>(ceilDiv(4, ceilDiv(shape.down(), wp.tileRows)), 1,

@@ -20,13 +20,13 @@ struct WinogradPlan {
   int64_t points() const { return (m + 2) * (m + 2); }
 };
 
-/// The kernel's argument that is a filter's transform, and its m (0 where its
-/// sizes are those of none); nothing where there is no such argument.
+/// The kernel's argument that is a transformed filter, and its m (0 if its
+/// sizes fit no transform); nullopt if there is no such argument.
 std::optional<std::pair<mlir::Value, int64_t>>
 winogradArgument(const Kernel &kernel);
 
 /// Plans `c`, whose filter may come first or second: roles of the dims and
-/// tasks in `p`, the rest in `wp`. Fails, with the reason in `why`, where it is
+/// tasks in `p`, the rest in `wp`. Fails, with the reason in `why`, if it is
 /// not a convolution as Winograd.h says.
 mlir::LogicalResult planWinograd(const Kernel &kernel, const Target &target,
                                  Contraction &c, ContractionPlan &p,

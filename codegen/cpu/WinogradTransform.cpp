@@ -1,4 +1,4 @@
-//===- WinogradTransform.cpp - Matrices of F(m,3), filters by them --------===//
+//===- WinogradTransform.cpp - Matrices of F(m,3), filter transform -------===//
 
 #include "codegen/cpu/WinogradTransform.h"
 #include "codegen/cpu/Winograd.h"

@@ -19,8 +19,9 @@ using namespace mlir;
 namespace mlc::cuda {
 namespace {
 
-/// Whether `op` makes a factor of `reader`, which is to be a contraction: that
-/// reads arguments of the kernel, and pads of them.
+/// Whether `op` makes a factor of `reader`, if that is a contraction with a
+/// guarded factor. Such a contraction can read only arguments and pads of
+/// arguments.
 static bool makesFactor(Operation *op, Operation *reader) {
   if (!isGuardedContraction(reader))
     return false;
@@ -49,9 +50,9 @@ public:
           return makesFactor(member, op) || makesFactor(op, member);
         }))
       return false;
-    // A launch costs more than what a cache would save, or than a block takes
-    // for some ten thousand elements, a thread for some hundred; else blocks
-    // must be many.
+    // A launch costs more than caches would save, or than a block needs for
+    // some ten thousand elements or a thread for some hundred. Beyond that
+    // there must be many blocks.
     return mlc::canJoinLoopGroup(group, op,
                                  {.operations = 32,
                                   .scratchBytes = 1 << 20,

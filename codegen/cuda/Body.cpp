@@ -174,7 +174,7 @@ SmallVector<std::string> ElementPrinter::reduce(linalg::LinalgOp op,
                  [&] { self(self, depth + 1); });
       return;
     }
-    // All are computed before one changes.
+    // Compute all of them before any changes.
     SmallVector<std::string> next = body(op, loops, accumulators);
     SmallVector<std::string> kept;
     for (auto [value, init] : llvm::zip_equal(next, op.getDpsInits()))

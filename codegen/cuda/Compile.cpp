@@ -68,7 +68,7 @@ static LogicalResult compileUnits(std::vector<Unit> &units,
 
 FailureOr<CompiledKernels> compileKernels(ModuleOp module, const Target &target,
                                           const CodegenOptions &options) {
-  // Said before any work: the machine lacks it, whatever the model.
+  // Report a missing NVRTC before any work, whatever the model.
   if (llvm::Expected<std::string> version = nvrtcVersion(); !version)
     return module.emitError(llvm::toString(version.takeError()));
   DistinctKernels distinct(module);

@@ -63,7 +63,7 @@ IntExpr runAlong(const Contraction &c, const Access &access,
 bool readsAlongDepth(const Contraction &c, const Access &access,
                      const Roles &roles, ArrayRef<unsigned> rows) {
   auto lengthOf = [&](ArrayRef<unsigned> dims) {
-    // Open sizes are taken to be large.
+    // Open sizes count as large.
     return runAlong(c, access, dims).asConstant().value_or(1 << 20);
   };
   constexpr int64_t enough = 8;
@@ -127,7 +127,7 @@ struct Tile {
 };
 } // namespace
 
-/// The largest that gives every multiprocessor work.
+/// The largest tile that still gives every multiprocessor work.
 static Tile chooseTile(const Contraction &c, const Roles &roles,
                        const Target &target, bool isWide) {
   static const Tile tiles[] = {
@@ -145,8 +145,8 @@ Cut::Cut(const Contraction &c, const Roles &roles, const Target &target,
     : m(m), n(n) {
   tiles = product(c, roles.batch) * product(c, roles.rows).ceilDiv(m) *
           product(c, roles.columns).ceilDiv(n);
-  // Below so many places along the depth a part is hardly worth its sums; and
-  // the last block reads all parts, one after another.
+  // A part with fewer steps along K is hardly worth its partial sums, and the
+  // last block reads all parts one after another.
   constexpr int64_t least = 128, most = 32;
   parts = chooseParts(tiles, product(c, roles.depth), std::max(least, 4 * step),
                       most, target);

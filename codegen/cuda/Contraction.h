@@ -2,9 +2,9 @@
 //
 // A contraction (codegen/kernel/Contraction.h) is a batch of matrix products
 // whose rows, columns and depth may each be several loops: a convolution's
-// columns are its pixels, its depth channels and the kernel's places. What the
-// skeletons in kernels/ must know of one is a struct `Problem` that is printed
-// here: sizes, offsets, and what becomes of a sum.
+// columns are its pixels, its depth the channels and positions of its kernel.
+// The skeletons in kernels/ read it through a struct `Problem` that is printed
+// here: sizes, offsets and the epilogue.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,8 +16,8 @@
 
 namespace mlc::cuda {
 
-/// What each loop of a contraction is for; indices of Contraction::dims, the
-/// last of a list the fastest.
+/// The role of each loop of a contraction. Lists hold indices into
+/// Contraction::dims, the fastest last.
 struct Roles {
   llvm::SmallVector<unsigned> batch, rows, columns, depth;
   /// Factor A has the rows and depth, B the columns; false: A is `x`.
@@ -32,7 +32,8 @@ struct Roles {
   }
 };
 
-/// Neighbours along columns are neighbours in the first output.
+/// Finds the roles such that neighbouring columns are neighbours in the first
+/// output.
 Roles findRoles(const Contraction &c);
 
 bool acceptsTiles(const Kernel &kernel, const EmitOptions &options);
@@ -43,24 +44,23 @@ mlir::FailureOr<KernelText> emitTiles(KernelPrinter &to);
 bool acceptsTensor(const Kernel &kernel, const EmitOptions &options);
 mlir::FailureOr<KernelText> emitTensor(KernelPrinter &to);
 
-// What both make of a kernel.
+// Shared by both emitters.
 
-/// The contraction that `kernel` is; nothing where it is none, or one that
-/// wastes most of a tile (few rows, columns or steps): threads compute
-/// elements, or blocks rows, without sharing factors.
+/// The contraction of `kernel`. Fails if there is none, or if it would waste
+/// most of a tile (few rows, columns or steps); threads then compute elements,
+/// or blocks rows, without sharing factors.
 mlir::FailureOr<Contraction> matchTiles(const Kernel &kernel);
-/// How many places a list of loops has.
+/// The product of the extents of `dims`.
 IntExpr product(const Contraction &c, llvm::ArrayRef<unsigned> dims);
-/// How many places, one after another along `dims`, lie together in memory.
+/// How many consecutive elements along `dims` are contiguous in memory.
 IntExpr runAlong(const Contraction &c, const Access &access,
                  llvm::ArrayRef<unsigned> dims);
-/// Whether threads that are neighbours had better read a factor along the
-/// depth, not along its `rows` (for B: columns): longer runs lie together
-/// there.
+/// Whether neighbouring threads should read a factor along K instead of along
+/// its `rows` (for B: columns), because contiguous runs are longer there.
 bool readsAlongDepth(const Contraction &c, const Access &access,
                      const Roles &roles, llvm::ArrayRef<unsigned> rows);
-/// How the work is shared out: blocks compute tiles of `m` x `n`, and `parts`
-/// of them share one along the depth, in steps.
+/// How the work is split: blocks compute tiles of `m` x `n`, and `parts` blocks
+/// share each tile along K (split-K), in whole steps.
 struct Cut {
   Cut(const Contraction &c, const Roles &roles, const Target &target, int64_t m,
       int64_t n, int64_t step);
@@ -73,11 +73,11 @@ std::string printProblem(KernelPrinter &to, const Contraction &c,
 /// Fills text and code with a call of `skeleton` for the problem.
 void callSkeleton(KernelPrinter &to, KernelText &text, const Contraction &c,
                   llvm::StringRef skeleton, const Cut &cut);
-/// Sizes, open ones taken to be large: rows, columns, batch, depth.
+/// Sizes of rows, columns, batch and depth; open sizes count as large.
 struct Extents {
   Extents(const Contraction &c, const Roles &roles);
   int64_t rows, columns, batch, depth;
-  /// Tiles of this size.
+  /// The number of tiles of this size.
   int64_t tiles(int64_t m, int64_t n) const;
 };
 

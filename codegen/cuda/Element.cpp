@@ -69,7 +69,7 @@ std::string ElementPrinter::scalar(Value value) {
   return compute(op, operands);
 }
 
-/// The operand beside the literal 1; empty where there is none.
+/// The other operand if one is the literal 1; otherwise empty.
 static std::string besideOne(Type type, ArrayRef<std::string> operands) {
   std::string one =
       literal(type, APFloat(cast<FloatType>(type).getFloatSemantics(), 1));
@@ -78,9 +78,9 @@ static std::string besideOne(Type type, ArrayRef<std::string> operands) {
   return operands[0] == one ? operands[1] : "";
 }
 
-/// Sums and differences with 1 that lose digits have functions of their own:
+/// CUDA has functions for sums and differences with 1 that lose digits:
 /// exp(x) - 1 near zero, log(1 + x) near zero, 1 + erf(x) below zero. Empty
-/// where `op` is none of them.
+/// for other ops.
 std::string
 ElementPrinter::withoutCancellation(Operation *op,
                                     ArrayRef<std::string> operands) const {
@@ -171,7 +171,7 @@ std::string ElementPrinter::linalgElement(linalg::LinalgOp op, unsigned result,
   return body(op, loops, {})[result];
 }
 
-/// A tensor constant: its one value, or an array before the kernel.
+/// A tensor constant: its single value, or an array defined before the kernel.
 std::string ElementPrinter::constant(arith::ConstantOp op,
                                      ArrayRef<Index> indices) {
   auto dense = cast<DenseElementsAttr>(op.getValue());
@@ -183,7 +183,7 @@ std::string ElementPrinter::constant(arith::ConstantOp op,
       "constant " + std::to_string(size_t(op.getOperation())));
   if (isNew) {
     it->second = "constant" + std::to_string(sizes.size());
-    // As values, not as they would be stored: nobody else reads them.
+    // In the computed type, not the stored one: only this kernel reads them.
     constants += "__device__ const " + computeType(type) + " " + it->second +
                  "[" + std::to_string(dense.getNumElements()) + "] = {";
     for (auto [i, value] : llvm::enumerate(dense.getValues<Attribute>()))
@@ -342,7 +342,7 @@ std::string ElementPrinter::view(Operation *op, ArrayRef<Index> indices) {
     return "0";
   }
   ArrayRef<IntExpr> shape = kernel.shapeOf(collapse.getSrc());
-  // A scalar has no groups; its source has dims of 1 alone.
+  // A scalar has no groups; all dims of its source are 1.
   if (collapse.getReassociationIndices().empty())
     source.assign(shape.size(), Index(0));
   for (auto [narrow, group] :
@@ -355,9 +355,9 @@ std::string ElementPrinter::view(Operation *op, ArrayRef<Index> indices) {
   return element(collapse.getSrc(), source);
 }
 
-/// An element at computed indices. They are data: each is brought into the
-/// tensor's range (unless it is known to lie there), and an empty tensor gives
-/// zero, so that no byte outside the buffer is read.
+/// An element at computed indices. Indices are data, so each is clamped to the
+/// tensor's range unless it is known to be in range, and an empty tensor gives
+/// zero: no byte outside the buffer is read.
 std::string ElementPrinter::extract(Value tensor, ArrayRef<Index> indices,
                                     ArrayRef<bool> inBounds) {
   Indices safe;

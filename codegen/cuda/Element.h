@@ -1,9 +1,8 @@
 //===- Element.h - One element of a tensor as CUDA C++ ----------*- C++ -*-===//
 //
-// Prints what computes an element of a tensor of a kernel at given indices:
-// what lies in memory is read; what does not is computed where it is read,
-// through views, pads (a bounds check), concatenations and the regions of
-// linalg's operations.
+// Prints the expression of one element of a kernel's tensor at given indices.
+// Tensors in memory are read; others are computed where they are read, through
+// views, pads (a bounds check), concatenations and the regions of linalg ops.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,7 +32,7 @@ struct Index {
 
 using Indices = llvm::SmallVector<Index, 6>;
 
-/// Where a tensor lies: element `offset + Σ stride[d] * i_d` of `pointer`.
+/// A tensor in memory: element `offset + Σ stride[d] * i_d` of `pointer`.
 struct View {
   std::string pointer;
   Index offset;
@@ -48,14 +47,14 @@ public:
   const Kernel &kernel;
   Code &code;
   Helpers helpers;
-  /// What lies in memory. Everything else is computed where it is read.
+  /// Tensors in memory. All others are computed where they are read.
   llvm::DenseMap<mlir::Value, View> views;
-  /// Tensors of which one element is known, the only one that is read; and who
-  /// is told where they are read.
+  /// Tensors whose only element that is read has this expression. `onKnown` is
+  /// called with the indices of each such read.
   llvm::DenseMap<mlir::Value, std::string> known;
   llvm::function_ref<void(mlir::Value, llvm::ArrayRef<Index>)> onKnown;
-  /// Definitions of sizes and addresses that do not change in the kernel: they
-  /// stand before its body; constants of tensors before the kernel.
+  /// Definitions of sizes and addresses that do not change in the kernel,
+  /// printed before its body. Tensor constants are printed before the kernel.
   Code head;
   std::string constants;
 
@@ -65,25 +64,25 @@ public:
   View dense(mlir::Value tensor, std::string pointer);
 
   std::string element(mlir::Value tensor, llvm::ArrayRef<Index> indices);
-  /// Computes the region of `op` at one place of its loops. `accumulators`:
-  /// values of its outputs so far; empty: read.
+  /// Computes the region of `op` at one iteration of its loops. `accumulators`
+  /// are the current values of its outputs; if empty, these are read.
   llvm::SmallVector<std::string> body(mlir::linalg::LinalgOp op,
                                       llvm::ArrayRef<Index> loops,
                                       llvm::ArrayRef<std::string> accumulators);
-  /// The same where the values of all operands, of outputs too, are given.
+  /// The same with given values of all operands, including outputs.
   llvm::SmallVector<std::string> apply(mlir::linalg::LinalgOp op,
                                        llvm::ArrayRef<std::string> operands);
-  /// What the outputs of `op` begin with.
+  /// The initial values of the outputs of `op`.
   llvm::SmallVector<std::string> initials(mlir::linalg::LinalgOp op,
                                           llvm::ArrayRef<Index> loops);
-  /// All reductions of `op` in order, at one place of its other loops.
+  /// Runs all reductions of `op` in order, at one iteration of its other loops.
   llvm::SmallVector<std::string> reduce(mlir::linalg::LinalgOp op,
                                         Indices loops);
   void store(const View &view, llvm::ArrayRef<Index> indices,
              const std::string &value);
   std::string load(const View &view, llvm::ArrayRef<Index> indices);
 
-  // Arithmetic on indices; what is known is computed here.
+  // Arithmetic on indices; constants are folded.
   Index add(const Index &x, const Index &y);
   Index sub(const Index &x, const Index &y);
   Index mul(const Index &x, const Index &y);
@@ -93,7 +92,7 @@ public:
   Index evaluate(mlir::AffineExpr expr, llvm::ArrayRef<Index> dims,
                  llvm::ArrayRef<Index> symbols = {});
   Indices evaluate(mlir::AffineMap map, llvm::ArrayRef<Index> loops);
-  /// The place that `flat` is of a row-major tensor of `shape`.
+  /// The indices of element `flat` of a row-major tensor of `shape`.
   Indices unflatten(Index flat, llvm::ArrayRef<IntExpr> shape);
 
   /// The value of `op` of arith or math.
@@ -102,10 +101,10 @@ public:
   /// Reports that `op` cannot be printed.
   void fail(mlir::Operation *op, const llvm::Twine &why);
   bool failed = false;
-  /// Nobody wants the text, nor to be told of what cannot be printed.
+  /// The text is discarded, and errors are not reported.
   bool isTrial = false;
-  /// Asked where something is read: an expression of what is stored there, from
-  /// elsewhere; "" to read it where it lies.
+  /// Called for each read; returns another expression for the stored element,
+  /// or "" to read it from memory.
   std::function<std::string(const View &, llvm::ArrayRef<Index>)> onLoad;
 
 private:
@@ -129,7 +128,7 @@ private:
   std::string guarded(mlir::Type element, const std::string &condition,
                       llvm::function_ref<std::string()> inside,
                       llvm::function_ref<std::string()> otherwise);
-  /// Conditions `low <= index < high`, those known left out; "" for none.
+  /// Adds `low <= index < high` to the condition unless it is known to hold.
   void require(std::string &condition, const Index &index, const Index &low,
                const Index &high);
 
@@ -137,8 +136,8 @@ private:
                                   llvm::ArrayRef<std::string> operands) const;
 
   std::map<std::string, std::string> sizes;
-  /// Names whose values one of these operations makes of another value: what
-  /// withoutCancellation() looks for.
+  /// Names that hold an exponential, an error function or a sum with 1, with
+  /// the operand: what withoutCancellation() looks for.
   std::map<std::string, std::string> exponentials, errorFunctions, onePlus;
 };
 

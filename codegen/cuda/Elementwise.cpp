@@ -11,14 +11,14 @@ static Type elementOf(Value tensor) {
   return cast<RankedTensorType>(tensor.getType()).getElementType();
 }
 
-/// Whether one thread had better run `op` for each element of its result.
+/// Whether each element of the result of `op` should be computed by one thread.
 static bool suitsThread(const Kernel &kernel, linalg::LinalgOp op) {
   return kernel.anchor == op || reducesAcrossLanes(op) || isShort(kernel, op);
 }
 
 bool acceptsElementwise(const Kernel &kernel, const EmitOptions &) {
-  // Outputs of one kernel may be computed from each other: a thread computes
-  // what it reads again, which must not be much.
+  // Outputs of one kernel may depend on each other. A thread recomputes what it
+  // reads, so that must be little.
   LoopGroup plan(kernel, Repeats::BySteps);
   auto reductions = reductionsOf(kernel);
   return plan.stored.empty() &&
@@ -69,7 +69,8 @@ static KernelText emitVectors(KernelPrinter &to) {
                                   "(Index(task) * " + std::to_string(threads) +
                                       " + Index(threadIdx.x)) * " + w);
   unsigned rank = kernel.shapeOf(kernel.outputs.front()).size();
-  // Element `e` of what the thread has read: all but the last index are zero.
+  // Computes element `e` of what the thread has read: all indices but the last
+  // are zero.
   auto compute = [&](function_ref<std::string(unsigned)> pointerOf) {
     for (auto [i, input] : llvm::enumerate(kernel.inputs)) {
       View &view = printer.views[input];

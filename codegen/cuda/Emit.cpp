@@ -83,7 +83,7 @@ std::string KernelPrinter::finish(const KernelText &text) {
   // Helpers that sizes need are known only now.
   bool isInt = fitsInt();
   std::string source = "#include \"mlc_device.cuh\"\n\n";
-  // Its own: programs of several kernels have such names in each of them.
+  // In an anonymous namespace: a program's kernels all define these names.
   source += "namespace {\n\n";
   source += std::string("typedef ") + (isInt ? "int" : "long long") +
             " Index;\ntypedef unsigned " + (isInt ? "int" : "long long") +

@@ -16,32 +16,31 @@ struct EmitOptions {
   int arch() const;
 };
 
-/// A kernel as text, and how it is launched; sizes are of its own symbols.
+/// A kernel as text, and how it is launched; sizes are expressions of the
+/// kernel's symbols.
 struct KernelText {
-  /// One translation unit with the kernel called as it was asked for.
+  /// One translation unit; the kernel has the requested name.
   std::string source;
-  /// Which of the emitters wrote it.
+  /// The emitter that wrote it.
   llvm::StringRef skeleton;
   IntExpr tasks, scratchBytes;
   /// Threads of a block, and bytes of its shared memory.
   int64_t block = 256, sharedBytes = 0;
-  /// Bytes of joint memory, which takes the place of scratch memory; null:
-  /// none.
+  /// Bytes of joint memory, which replaces scratch memory; null: none.
   IntExpr jointBytes = {};
-  /// Blocks that a multiprocessor is to hold, for which registers may be
-  /// spilled; 0: as many as the compiler thinks.
+  /// Minimum number of resident blocks per multiprocessor, for which the
+  /// compiler may spill registers; 0: the compiler chooses.
   int64_t resident = 0;
 };
 
-/// The text of `kernel`, called `name`: by the first of the
-/// emitters (a table in Emit.cpp) that takes it; the last takes all. Emits an
-/// error on the kernel's function where it has something that cannot be
-/// printed.
+/// Prints `kernel` under the name `name`, with the first emitter that accepts
+/// it (a table in Emit.cpp); the last accepts all. Emits an error on the
+/// kernel's function if something in it cannot be printed.
 mlir::FailureOr<KernelText> emitKernel(const Kernel &kernel,
                                        const EmitOptions &options,
                                        llvm::StringRef name);
 
-/// What an emitter fills: the body of one kernel's function.
+/// The body of one kernel's function, which an emitter fills.
 class KernelPrinter {
 public:
   KernelPrinter(const Kernel &kernel, const EmitOptions &options,
@@ -56,16 +55,16 @@ public:
   std::string before;
 
   /// Whether 32 bits hold every index: all sizes are known and far below 2^31,
-  /// and none is made of data.
+  /// and none is computed from data.
   bool fitsInt() const;
-  /// Puts the whole together.
+  /// Assembles the translation unit.
   std::string finish(const KernelText &text);
 
 private:
   std::string parameters() const;
 };
 
-// The emitters. Each emits an error and fails where it cannot.
+// The emitters. Each emits an error and fails if it cannot emit the kernel.
 mlir::FailureOr<KernelText> emitElementwise(KernelPrinter &);
 mlir::FailureOr<KernelText> emitSums(KernelPrinter &);
 mlir::FailureOr<KernelText> emitRows(KernelPrinter &);

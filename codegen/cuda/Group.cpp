@@ -6,7 +6,7 @@ using namespace mlir;
 
 namespace mlc::cuda {
 
-/// A thread alone goes through a reduction of at most this many steps.
+/// A single thread runs reductions of at most this many steps.
 constexpr int64_t shortReduction = 64;
 
 static Type elementOf(Value tensor) {
@@ -14,7 +14,7 @@ static Type elementOf(Value tensor) {
 }
 
 //===----------------------------------------------------------------------===//
-// Which skeleton
+// Choice of the skeleton
 //===----------------------------------------------------------------------===//
 
 SmallVector<linalg::LinalgOp> reductionsOf(const Kernel &kernel) {
@@ -37,7 +37,7 @@ bool isShort(const Kernel &kernel, linalg::LinalgOp op) {
   return count && *count <= shortReduction;
 }
 
-/// Whether `op` has one element for each place of the shared dims.
+/// Whether `op` has one element per index of the shared dims.
 static bool isOneElement(const Kernel &kernel, const LoopGroup &plan,
                          Operation *op) {
   Value result = op->getResult(0);
@@ -48,9 +48,9 @@ static bool isOneElement(const Kernel &kernel, const LoopGroup &plan,
   return true;
 }
 
-/// Whether one thread has little to do at each place of the shared dims: an
-/// element of everything, by short reductions. So it is for a depthwise
-/// convolution and what follows from it.
+/// Whether each index of the shared dims is little work for one thread: one
+/// element of every tensor, from short reductions. This covers a depthwise
+/// convolution and the operations fused after it.
 static bool isLittle(const Kernel &kernel, const LoopGroup &plan) {
   return llvm::all_of(kernel.ops, [&](Operation *op) {
     if (llvm::none_of(op->getResults(), [&](Value result) {
@@ -143,7 +143,7 @@ void GroupPrinter::sync() {
   hasExchanged = false;
 }
 
-/// Whether `op` has one element for the task, which thread 0 writes.
+/// Whether `op` has a single element per task, which thread 0 writes.
 bool GroupPrinter::isOneElement(Operation *op) const {
   return cuda::isOneElement(kernel, plan, op);
 }
@@ -156,8 +156,8 @@ bool GroupPrinter::isTeamReduction(Operation *op) const {
          (isOneElement(op) || !isShort(kernel, linalg));
 }
 
-/// Whether `op` loads a value that is sought, itself or in what is computed
-/// where it is read.
+/// Whether `op` loads a value that `isSought`, directly or through operands
+/// that are computed where they are read.
 bool GroupPrinter::reads(Operation *op,
                          function_ref<bool(Value)> isSought) const {
   auto readsValue = [&](Value value) {
@@ -231,7 +231,7 @@ void GroupPrinter::print(Operation *op) {
   if (auto linalg = dyn_cast<linalg::LinalgOp>(op))
     return printLinalg(linalg);
   Value value = op->getResult(0);
-  // Computed where it is read, this once.
+  // Without its view, the value is computed instead of read.
   View view = printer.views[value];
   printer.views.erase(value);
   printCopy(value, view, plan.bindings.lookup(value));
@@ -387,8 +387,8 @@ std::string exchanged(Type type, const std::string &name) {
                   : "shuffleXor(" + name + ", distance)";
 }
 
-/// Combines what the threads of a warp, or of the block, have: then lane 0, or
-/// thread 0, has it all. The order is the same in every run.
+/// Combines the partial results of a warp in lane 0, or those of the block in
+/// thread 0. The order is the same in every run.
 void GroupPrinter::combineAcross(linalg::LinalgOp op,
                                  ArrayRef<std::string> partials, bool byBlock) {
   SmallVector<Operation *> combiners = combinersOf(op);
@@ -405,7 +405,7 @@ void GroupPrinter::combineAcross(linalg::LinalgOp op,
   if (!byBlock)
     return;
   hasExchanged = true;
-  // Each result has a place of its own, as long as there is room for all.
+  // Each result has its own slot if there is room for all.
   constexpr int64_t room = 32 * 8;
   bool fits = int64_t(partials.size()) * room <= exchangeBytes;
   SmallVector<std::string> memories;
@@ -441,10 +441,10 @@ void GroupPrinter::combineAcross(linalg::LinalgOp op,
 }
 
 //===----------------------------------------------------------------------===//
-// A block, or a thread, for each place of the shared dims
+// A block or a thread per index of the shared dims
 //===----------------------------------------------------------------------===//
 
-/// Threads that have something to do in every operation of a task.
+/// The number of threads that the largest operation of a task keeps busy.
 static int64_t chooseBlock(const Kernel &kernel, const LoopGroup &plan) {
   int64_t most = 1;
   for (Operation *op : kernel.ops) {
@@ -469,7 +469,8 @@ FailureOr<KernelText> emitRows(KernelPrinter &to) {
   text.block = chooseBlock(to.kernel, group.plan);
   text.tasks = elementCount(group.plan.shared, to.kernel.context());
   std::string flat = to.code.define("Index", "row", "Index(task)");
-  // What the task before left in shared or scratch memory has been read.
+  // All threads must have read the previous task's data in shared or scratch
+  // memory.
   to.code.line("if (task != blockIdx.x)");
   to.code.line("  syncBlock();");
   group.printGroup(to.printer.unflatten(Index(flat), group.plan.shared));

@@ -2,22 +2,23 @@
 //
 // Four skeletons run a loop group (codegen/kernel/LoopGroup.h):
 //
-//   elementwise  a thread computes one element of each output, from the inputs
-//                alone
-//   columns      a thread runs the whole group for one place of the shared
+//   elementwise  a thread computes one element of each output directly from
+//                the inputs
+//   columns      a thread runs the whole group for one index of the shared
 //                dims, the last of which is the outputs' last: neighbours read
-//                and write neighbours. Of all outputs and stored intermediates
-//                a thread has one element, or what is reduced lies across
-//                threads
-//   rows         a block runs the whole group for one place of the shared dims:
+//                and write neighbours. Either a thread has one element of each
+//                output and stored intermediate, or reductions read
+//                neighbouring elements in neighbouring threads
+//   rows         a block runs the whole group for one index of the shared dims:
 //                its threads share the work of each operation, with a barrier
 //                between operations
 //
 //   sums         blocks share the long sums of a group that has one reduction,
-//                and one of them computes what follows from each (Sums.cpp)
+//                and one of them computes the elements that depend on each
+//                (Sums.cpp)
 //
-// Intermediates that are stored lie in shared memory where all of them fit,
-// else in scratch memory of the block.
+// Stored intermediates are in shared memory if all of them fit, else in the
+// scratch memory of the block.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,22 +30,21 @@
 
 namespace mlc::cuda {
 
-/// Threads that share a task, or that have one each.
+/// Threads of a block: they share a task, or run one task each.
 constexpr int64_t threads = 256;
-/// Stored intermediates of a block beyond this lie in scratch memory, or are
-/// computed again where they can be.
+/// Stored intermediates of a block beyond this size are in scratch memory, or
+/// are recomputed if possible.
 constexpr int64_t sharedLimit = 32 << 10;
 
 /// The operations that reduce, in order.
 llvm::SmallVector<mlir::linalg::LinalgOp> reductionsOf(const Kernel &kernel);
-/// Whether a reduction has so few steps that one thread may go through them.
+/// Whether a reduction has so few steps that one thread can run it.
 bool isShort(const Kernel &kernel, mlir::linalg::LinalgOp op);
 
-/// For each result of `op` the operation that combines it with what was there,
-/// and has a value that changes nothing; empty where one is combined in another
-/// way.
+/// For each result of `op` the operation that accumulates it and has an
+/// identity; empty if any result is combined in another way.
 llvm::SmallVector<mlir::Operation *> combinersOf(mlir::linalg::LinalgOp op);
-/// How warps exchange a value called `name`: small integers and truths as int.
+/// How warps exchange a value called `name`: small integers and bools as int.
 std::string exchanged(mlir::Type type, const std::string &name);
 
 bool acceptsElementwise(const Kernel &kernel, const EmitOptions &options);
@@ -54,10 +54,11 @@ bool acceptsSums(const Kernel &kernel, const EmitOptions &options);
 /// Prints a loop group, operation by operation, for one task.
 class GroupPrinter {
 public:
-  /// `perThread`: each thread has stored intermediates of its own.
+  /// `perThread`: each thread has its own stored intermediates.
   GroupPrinter(KernelPrinter &to, bool perThread);
 
-  /// Views of outputs and of stored intermediates; what they take of scratch.
+  /// Places outputs and stored intermediates, and sets the shared and scratch
+  /// bytes in `text`.
   void place(KernelText &text);
   /// All operations whose results are stored, at `shared`.
   void printGroup(llvm::ArrayRef<Index> shared);
@@ -92,11 +93,11 @@ private:
   Code &code;
   bool perThread;
   Indices shared;
-  /// What was written since the last barrier; and whether warps have handed
-  /// over anything since.
+  /// What was written since the last barrier, and whether warps have exchanged
+  /// anything since.
   llvm::SetVector<mlir::Value> written;
   bool hasExchanged = false;
-  /// Bytes of shared memory for what warps hand over to each other.
+  /// Bytes of shared memory for exchanges between warps.
   int64_t exchangeBytes = 0;
 };
 

@@ -1,4 +1,4 @@
-//===- Indices.cpp - Sizes and places as CUDA C++ -------------------------===//
+//===- Indices.cpp - Sizes and indices as CUDA C++ ------------------------===//
 
 #include "codegen/cuda/Element.h"
 #include "llvm/Support/MathExtras.h"
@@ -9,7 +9,7 @@ namespace mlc::cuda {
 
 Index::Index(int64_t value) : value(value) {
   text = std::to_string(value);
-  // Beyond int a literal says so itself; the smallest has none.
+  // Literals beyond int need a suffix; the smallest integer has no literal.
   if (value == std::numeric_limits<int64_t>::min())
     text = "(-9223372036854775807ll - 1)";
   else if (value < 0)
@@ -107,7 +107,7 @@ Indices ElementPrinter::evaluate(AffineMap map, ArrayRef<Index> loops) {
 
 Indices ElementPrinter::unflatten(Index flat, ArrayRef<IntExpr> shape) {
   Indices indices(shape.size(), Index(0));
-  // Dims of one are no part of the place.
+  // Dims of size 1 do not contribute.
   SmallVector<unsigned> dims;
   for (auto [d, extent] : llvm::enumerate(shape))
     if (!extent.isConstant(1))

@@ -12,8 +12,8 @@
 
 namespace mlc::cuda {
 
-/// Entries begin with the hash of what follows, so that what a full disk or a
-/// crash left is known for what it is.
+/// Entries begin with a hash of the rest, which detects what a full disk or a
+/// crash left incomplete.
 constexpr size_t hashSize = sizeof(runtime::Digest);
 
 static std::string cacheFolder() {

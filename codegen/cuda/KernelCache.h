@@ -8,22 +8,22 @@
 
 namespace mlc::cuda {
 
-/// The place of one compiled kernel in the cache: a file named after the hash
-/// of all that its code depends on, in the folder cuda of $MLC_CACHE, of
+/// The cache entry of one compiled kernel: a file named after the hash of all
+/// that its code depends on, in the folder cuda of $MLC_CACHE, of
 /// $XDG_CACHE_HOME/mlc or of ~/.cache/mlc. `MLC_CACHE=off` turns the cache off.
-/// An entry that is damaged counts as none, and a folder that cannot be written
-/// is no error: the cache saves time and nothing else.
+/// A damaged entry counts as missing, and a folder that cannot be written is no
+/// error: the cache only saves time.
 class KernelCache {
 public:
   /// `parts`: what the code depends on, in this order.
   explicit KernelCache(llvm::ArrayRef<llvm::StringRef> parts);
 
-  /// Whether there is an entry, and what is in it.
+  /// Reads the entry into `made`; false if there is none.
   bool read(CompiledSource &made) const;
   void write(const CompiledSource &made) const;
 
 private:
-  /// Empty where there is no cache.
+  /// Empty if there is no cache.
   std::string path;
 };
 

@@ -14,11 +14,11 @@
 namespace mlc::cuda {
 namespace {
 
-// NVRTC's interface as its documentation (CUDA toolkit 13.0) has it.
+// NVRTC's interface, as documented for CUDA toolkit 13.0.
 using Program = void *;
 using Result = int;
-/// For messages. There is no option -lineinfo, which would bring the current
-/// folder into the code.
+/// For messages. The option -lineinfo is not used because it would put the
+/// current folder into the code.
 constexpr const char *sourceName = "kernel.cu";
 constexpr Result success = 0, compilationFailed = 6;
 
@@ -38,7 +38,7 @@ struct Nvrtc {
   Result (*nvrtcGetPTXSize)(Program, size_t *);
   Result (*nvrtcGetPTX)(Program, char *);
 
-  /// Why it is not there; "" where it is.
+  /// Why NVRTC could not be loaded; "" if it was.
   std::string error;
   Nvrtc();
 
@@ -46,9 +46,9 @@ private:
   void loadBuiltins() const;
 };
 
-/// NVRTC looks for its second library by name alone, so that the linker finds
-/// it only where it finds NVRTC. The one beside NVRTC is loaded first; where
-/// there is none, NVRTC's own search decides.
+/// NVRTC loads its second library by name only, so the loader finds it only on
+/// its search path. This loads the one next to NVRTC first; if there is none,
+/// NVRTC's own search decides.
 void Nvrtc::loadBuiltins() const {
   Dl_info place = {};
   int major = 0, minor = 0;
@@ -115,7 +115,7 @@ llvm::Error failed(Result result, const char *what) {
                                  nvrtc().nvrtcGetErrorString(result));
 }
 
-/// What a pair of functions (size, bytes) gives.
+/// Fetches bytes through one of NVRTC's pairs of functions (size, bytes).
 template <typename Size, typename Get>
 llvm::Error fetch(Program program, Size size, Get get, std::string &bytes) {
   size_t count = 0;
@@ -192,7 +192,7 @@ static llvm::Expected<CompiledSource> compile(llvm::StringRef source,
   if (llvm::Error error = fetch(program, library.nvrtcGetPTXSize,
                                 library.nvrtcGetPTX, made.ptx))
     return error;
-  // Texts come with their end.
+  // NVRTC's texts include the terminating zero.
   made.ptx = llvm::StringRef(made.ptx).rtrim('\0').str();
   made.log = llvm::StringRef(made.log).rtrim('\0').str();
   return made;

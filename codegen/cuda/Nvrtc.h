@@ -1,7 +1,7 @@
 //===- Nvrtc.h - CUDA C++ to machine code -----------------------*- C++ -*-===//
 //
-// NVRTC, the compiler of CUDA C++ as a library: loaded when the first kernel
-// is compiled, so that mlc needs none to be built or to make code for CPUs.
+// NVRTC, the compiler of CUDA C++ as a library: loaded when the first kernel is
+// compiled, so that neither building mlc nor compiling for CPUs needs it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,8 +14,8 @@
 
 namespace mlc::cuda {
 
-/// What ptxas says of a kernel: registers of a thread; bytes of its stack, of
-/// those that registers spilled there are stored and loaded.
+/// ptxas's numbers for a kernel, per thread: registers, bytes of stack, and
+/// bytes of spill stores and loads.
 struct Resources {
   int64_t registers = 0, stack = 0, spillStores = 0, spillLoads = 0;
 };
@@ -25,17 +25,17 @@ Resources readResources(llvm::StringRef log);
 
 struct CompiledSource {
   std::string cubin, ptx;
-  /// What ptxas says.
+  /// The output of ptxas.
   std::string log;
 };
 
 /// Compiles a translation unit for `arch` ("sm_80"). May run on several
-/// threads. Errors: no NVRTC (with the remedy), an architecture that it does
-/// not know, what it says of the source.
+/// threads. Errors: NVRTC is missing (with the remedy), it does not know the
+/// architecture, or it rejects the source (with its log).
 llvm::Expected<CompiledSource> compileSource(llvm::StringRef source,
                                              llvm::StringRef arch);
 
-/// The version of NVRTC, "13.0"; an error where there is none.
+/// The version of NVRTC, "13.0"; fails if there is none.
 llvm::Expected<std::string> nvrtcVersion();
 
 } // namespace mlc::cuda

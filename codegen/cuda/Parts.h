@@ -1,8 +1,8 @@
 //===- Parts.h - Blocks that share a sum ------------------------*- C++ -*-===//
 //
-// Where there are fewer sums than a GPU has room for, several blocks share one
-// (kernels/parts.cuh). How many they are is an expression of the sizes: it
-// depends on the target's description, not on the device that runs.
+// If there are too few sums to fill a GPU, several blocks share each (split-K,
+// kernels/parts.cuh). Their number is an expression of the sizes; it depends on
+// the target's description, not on the device that runs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,13 +14,13 @@
 
 namespace mlc::cuda {
 
-/// How many blocks, at most `most`, share each of `sums` sums (or tiles of
-/// them) of `depth` places, at least `least` of which are worth a block.
+/// How many blocks share each of `sums` sums (or tiles of sums) of `depth`
+/// terms: at most `most`, each with at least `least` terms.
 IntExpr chooseParts(IntExpr sums, IntExpr depth, int64_t least, int64_t most,
                     const Target &target);
 
-/// Bytes of joint memory: counters, and `bytes` for each part of each sum;
-/// counters alone where nothing is shared.
+/// Bytes of joint memory: counters, and `bytes` for each part of each sum; only
+/// counters if no sum is shared.
 IntExpr jointBytes(IntExpr sums, IntExpr parts, int64_t bytes);
 
 } // namespace mlc::cuda

@@ -1,4 +1,4 @@
-//===- Problem.cpp - What a contraction's skeleton must know of it --------===//
+//===- Problem.cpp - The problem that a skeleton solves -------------------===//
 
 #include "codegen/cuda/Contraction.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -91,9 +91,9 @@ Indices ProblemPrinter::placesOf(ElementPrinter &printer, StringRef flat,
   return printer.unflatten(Index(flat.str()), extents);
 }
 
-/// Joins neighbours of `dims` that step through `access`, and along its bounds,
-/// like one: for each run its innermost dim, by whose strides it steps, and in
-/// `extents` how long it is.
+/// Merges adjacent `dims` that step through `access` and its bounds like one
+/// loop. Returns the innermost dim of each run, whose strides the run has, and
+/// its length in `extents`.
 static SmallVector<unsigned> joinRuns(const Contraction &c,
                                       const Access &access,
                                       ArrayRef<unsigned> dims,
@@ -264,7 +264,7 @@ void ProblemPrinter::finish() {
         operands.push_back(operand == ~0u ? "" : self(self, operand));
       return value = printer.apply(node.op, operands)[node.result];
     };
-    // What the sum began with.
+    // The initial value of the sum.
     std::string type = computeType(c.accumulator);
     printer.code.line("const " + type +
                       " total = " + evaluate(evaluate, c.init) + " + sum;");

@@ -40,10 +40,10 @@ private:
   const Program &program;
   uint64_t weightsSize;
   Code code;
-  /// Buffers that have a name by now, and symbols that have a value.
+  /// Buffers that already have a name, and symbols that already have a value.
   std::set<BufferId> named;
   std::set<SymbolId> bound;
-  /// Offsets in one arena, where all sizes are fixed.
+  /// Offsets in one arena if all sizes are fixed.
   std::vector<std::pair<BufferId, uint64_t>> offsets;
   bool isFixed = true;
 };
@@ -58,7 +58,7 @@ std::string quoted(llvm::StringRef text) {
   return result + "\"";
 }
 
-/// A text that a comment can hold.
+/// The text made safe for a comment.
 std::string comment(llvm::StringRef text) {
   std::string result = printable(text);
   for (size_t at; (at = result.find('\\')) != std::string::npos;)
@@ -218,8 +218,8 @@ void ProgramPrinter::printInputs() {
                  });
 }
 
-/// Conditions on sizes: those known at once, or those that a read value
-/// decides.
+/// Prints checks of sizes: those known at the start, or, `afterBinding`, those
+/// that depend on a value read from a tensor.
 void ProgramPrinter::printChecks(bool afterBinding) {
   for (const Check &check : program.checks) {
     const Expr &lhs = program.exprs[check.lhs], &rhs = program.exprs[check.rhs];
@@ -270,7 +270,7 @@ void ProgramPrinter::printMemory() {
     code.line("char *const weights = upload(readFile(\"weights.bin\", " + size +
               ").data(), " + size + ");");
   }
-  // The most that any launch needs of one kind; "" where none does.
+  // The maximum that any launch needs of one kind of memory; "" if none does.
   auto most = [&](std::optional<ExprId> GridLaunchStep::*bytes) {
     std::string text;
     for (const Step &step : program.steps)
@@ -287,7 +287,7 @@ void ProgramPrinter::printMemory() {
               std::to_string(GridLaunchStep::counterBytes) + ");");
 }
 
-/// Gives the buffer, and what it is a part of, a name.
+/// Names the buffer, and the buffer that it is a part of.
 void ProgramPrinter::need(BufferId id) {
   if (!named.insert(id).second)
     return;
@@ -345,8 +345,7 @@ void ProgramPrinter::printLaunch(const Step &step,
     pass(sizeText(size));
   std::string tasks = sizeText(launch.tasks);
   pass(tasks);
-  // Joint memory takes the place of scratch memory, of which blocks have some
-  // each.
+  // Joint memory replaces scratch memory, of which each block has its own.
   bool hasScratch = launch.scratch && !launch.joint;
   pass(launch.joint ? "joint" : hasScratch ? "scratch.memory" : "nullptr");
   pass(hasScratch ? "scratch.stride" : "0ll");

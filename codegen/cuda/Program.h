@@ -9,9 +9,9 @@
 
 namespace mlc::cuda {
 
-/// The files of a program that does what `program` says with the kernels whose
-/// sources are in `images` (Backend::printProgram).
-/// Errors: a step that runs in the runtime's library, with its node.
+/// The source files of a program that runs `program` with the kernels whose
+/// sources are in `images` (Backend::printProgram). Fails on a step that runs
+/// in the runtime's library; the error names its node.
 llvm::Expected<SourceTree> printProgram(const runtime::Program &program,
                                         llvm::ArrayRef<KernelImage> images,
                                         uint64_t weightsSize,

@@ -28,7 +28,7 @@ static std::string declareKernels(const Program &program) {
   return text;
 }
 
-/// Why the program cannot be printed; "" where it can.
+/// Why the program cannot be printed; "" if it can.
 static std::string reasonAgainst(const Program &program, const Step &step) {
   std::string node = step.nodes.empty() ? "" : step.nodes[0] + ": ";
   if (std::holds_alternative<LibraryStep>(step.detail))

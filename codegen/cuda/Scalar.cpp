@@ -123,8 +123,8 @@ std::string Helpers::text() const {
 
 namespace {
 /// `form`: {0}, {1}, {2} are the operands, {T} the result's type, {U} the
-/// unsigned type of the operands, {R} that of the result, {f} the end of the
-/// names of C's functions of float. `helper`: what the form calls.
+/// unsigned type of the operands, {R} that of the result, {f} the suffix of C's
+/// functions of float. `helper`: the function that the form calls.
 struct Row {
   StringRef operation, form, helper;
 };
@@ -203,7 +203,7 @@ static const Row rows[] = {
     {"math.absi", "({0} < 0 ? {T}({R}(0) - {R}({0})) : {0})", ""},
     {"math.ipowi", "power<{T}>({0}, {1})", "power"},
     {"mlc.threefry", "threefry({0}, {1})", "threefry"},
-    // Casts. What does not fit in a small integer goes by way of 32 bits.
+    // Casts. Floats are converted to small integers through 32 bits.
     {"arith.extui", "{T}({U}({0}))", ""},
     {"arith.index_cast", "{T}({0})", ""},
     {"arith.index_castui", "{T}({U}({0}))", ""},
@@ -322,7 +322,7 @@ static std::string compareFloats(arith::CmpFPredicate predicate,
   llvm_unreachable("all predicates are above");
 }
 
-/// Floats to narrower ones: rounded, also where the result is then computed in
+/// Floats to narrower ones: rounded, even if the result is then computed in
 /// float.
 static std::string narrowed(Type from, Type to, const std::string &x,
                             Helpers &helpers) {
@@ -360,7 +360,8 @@ expression(Operation *op, ArrayRef<std::string> operands, Helpers &helpers) {
       .Case<arith::FPToSIOp, arith::FPToUIOp>([&](Operation *cast) {
         bool isSigned = isa<arith::FPToSIOp>(cast);
         unsigned bits = std::max(32u, result.getIntOrFloatBitWidth());
-        // What does not fit is no matter of C++'s, and so of a function's.
+        // C++ leaves conversions of values out of range undefined, so a helper
+        // function does it.
         return computeType(result) + "(to" + (isSigned ? "Int" : "UInt") +
                std::to_string(bits) + "(" + operands[0] + "))";
       })
@@ -371,7 +372,7 @@ expression(Operation *op, ArrayRef<std::string> operands, Helpers &helpers) {
       })
       .Case<arith::ExtSIOp, arith::SIToFPOp>(
           [&](Operation *) -> std::optional<std::string> {
-            // The one bit of true is its sign.
+            // As a signed integer of one bit, true is -1.
             if (isHalf(result))
               return narrowed(Float64Type::get(result.getContext()), result,
                               (from.isInteger(1) ? "-double(" : "double(") +

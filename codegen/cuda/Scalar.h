@@ -19,14 +19,15 @@
 namespace mlc::cuda {
 
 /// The type in which values of `element` are computed ("float" for f16), and
-/// the one that lies in memory ("f16"). Empty where there is none. Integers
-/// that say that they have no sign lie in memory only.
+/// the one in memory ("f16"). Empty if there is none. Explicitly unsigned
+/// integers exist in memory only.
 std::string computeType(mlir::Type element);
 std::string storageType(mlir::Type element);
 /// Bytes of an element in memory.
 int64_t storageBytes(mlir::Type element);
 
-/// What was read from memory as a value, and a value as it is written.
+/// Converts what was read from memory to a value, and a value to what is
+/// written.
 std::string fromStorage(mlir::Type element, const std::string &stored);
 std::string toStorage(mlir::Type element, const std::string &value);
 
@@ -35,15 +36,15 @@ std::string literal(mlir::TypedAttr constant);
 std::string literal(mlir::Type type, const llvm::APFloat &value);
 std::string literal(mlir::Type type, const llvm::APInt &value);
 
-/// Functions that an expression calls and that CUDA lacks; their texts come
-/// before the kernel.
+/// Functions that expressions call and CUDA lacks; they are printed before the
+/// kernel.
 class Helpers {
 public:
   void need(llvm::StringRef name);
   void add(const Helpers &others) {
     needed.insert(others.needed.begin(), others.needed.end());
   }
-  /// The texts of what is needed, in the order of the table.
+  /// The texts of the needed functions, in the order of the table.
   std::string text() const;
 
 private:
@@ -51,13 +52,13 @@ private:
 };
 
 /// The expression that computes `op` of arith or math, with one result, from
-/// the expressions of its operands; nothing where the table lacks it.
+/// the expressions of its operands; nullopt if the table lacks it.
 std::optional<std::string> expression(mlir::Operation *op,
                                       llvm::ArrayRef<std::string> operands,
                                       Helpers &helpers);
 
-/// The value that changes nothing when `op` (a sum, a maximum, ...) combines
-/// it with another; nothing where `op` combines nothing.
+/// The identity of `op` (a sum, a maximum, ...); nullopt if `op` is no
+/// combiner.
 std::optional<std::string> neutral(mlir::Operation *op);
 
 } // namespace mlc::cuda

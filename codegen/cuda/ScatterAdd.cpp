@@ -10,11 +10,11 @@ using namespace mlir;
 
 namespace mlc::cuda {
 
-/// Threads of a block, and most bytes of shared memory for what they add to.
+/// Threads of a block, and maximum bytes of shared memory for their sums.
 constexpr int64_t threads = 128, sumBytes = 32 * 1024;
 
-/// How the kernel combines: a type of kernels/scatter.cuh; empty where it is
-/// another.
+/// The combiner of the kernel, a type of kernels/scatter.cuh; empty for other
+/// kernels.
 static StringRef combinerOf(StringRef libraryKernel) {
   return llvm::StringSwitch<StringRef>(libraryKernel)
       .Case("scatter_add", "Added")
@@ -40,15 +40,16 @@ bool acceptsScatterAdd(const Kernel &kernel, const EmitOptions &) {
   return bool(findScatterAdd(kernel));
 }
 
-/// The type that elements are combined in: of integers that are not compared
-/// the one without a sign.
+/// The type that elements are combined in. Integers that are not compared are
+/// unsigned, so that they wrap.
 static std::string combinedType(Type element, StringRef combiner) {
   if (isa<FloatType>(element) || combiner == "Larger" || combiner == "Smaller")
     return storageType(element);
   return "uint" + std::to_string(element.getIntOrFloatBitWidth()) + "_t";
 }
 
-/// Of a size, or the most where it is open.
+/// The power of two that covers `size`, at most `most`; `most` if the size is
+/// open.
 static int64_t powerFor(IntExpr size, int64_t most) {
   std::optional<int64_t> known = size.asConstant();
   if (!known || *known >= most)

@@ -1,7 +1,7 @@
 //===- ScatterAdd.h - Slices added by indices as CUDA C++ -------*- C++ -*-===//
 //
-// A block adds to a part of the result what the runtime's library kernel of
-// that name adds (runtime/Library.h), byte for byte: kernels/scatter.cuh.
+// Each block computes a part of the result, byte for byte as the runtime's
+// library kernel of that name does (runtime/Library.h): kernels/scatter.cuh.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,7 +12,7 @@
 
 namespace mlc::cuda {
 
-/// Whether it is one of the library kernels that are compiled so.
+/// Whether this library kernel is compiled in this way.
 bool isScatterKernel(llvm::StringRef libraryKernel);
 
 bool acceptsScatterAdd(const Kernel &kernel, const EmitOptions &options);

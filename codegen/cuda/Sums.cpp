@@ -1,7 +1,7 @@
 //===- Sums.cpp - Few long sums -------------------------------------------===//
 //
-// A group with one reduction, of few sums that are long: several blocks share
-// each, and the last of them computes the elements that follow from it. Where
+// A group with one reduction that has few but long sums: several blocks share
+// each sum, and the last of them computes the elements that depend on it. Where
 // neighbouring sums read neighbours, a warp reads 32 of them at a time.
 //
 //===----------------------------------------------------------------------===//
@@ -20,12 +20,12 @@ static Type elementOf(Value tensor) {
 
 namespace {
 
-/// What the group is: sums, and elements of all outputs that follow from one.
+/// A group of sums; each element of the outputs depends on one of them.
 struct SumGroup {
   linalg::LinalgOp op;
   SmallVector<Operation *> combiners;
-  /// For each dim of the sums that of the outputs, dims of one left out, or -1
-  /// where it is 0.
+  /// For each dim of the sums the dim of the outputs that indexes it (not
+  /// counting dims of size 1), or -1 if its index is 0.
   SmallVector<int> dims;
   IntExpr count, depth;
   /// Sums of a block.
@@ -36,7 +36,7 @@ struct SumGroup {
 } // namespace
 
 //===----------------------------------------------------------------------===//
-// Which groups
+// Matching
 //===----------------------------------------------------------------------===//
 
 /// Whether `value` is computed from a result of `op`.
@@ -48,7 +48,7 @@ static bool dependsOn(Value value, Operation *op) {
                       }));
 }
 
-/// The extents of `shape` but for dims of one.
+/// The extents of `shape` without dims of size 1.
 static Shape extentsOf(ArrayRef<IntExpr> shape) {
   Shape extents;
   llvm::copy_if(shape, std::back_inserter(extents),
@@ -56,8 +56,7 @@ static Shape extentsOf(ArrayRef<IntExpr> shape) {
   return extents;
 }
 
-/// The place in a tensor of `shape` with these indices of dims that are not
-/// one.
+/// The indices in a tensor of `shape`, given those of dims that are not 1.
 static Indices placeIn(ArrayRef<IntExpr> shape, ArrayRef<Index> indices) {
   Indices at;
   for (IntExpr extent : shape) {
@@ -68,8 +67,9 @@ static Indices placeIn(ArrayRef<IntExpr> shape, ArrayRef<Index> indices) {
   return at;
 }
 
-/// Finds which sum every output's element is computed from, by printing it:
-/// false where it is not one and the same, at the places of the element.
+/// Finds which sum each element of the outputs is computed from, by printing
+/// the element. False unless it is a single sum, indexed by the element's own
+/// indices.
 static bool findDims(const Kernel &kernel, SumGroup &group) {
   Code code;
   ElementPrinter printer(kernel, code);
@@ -104,7 +104,7 @@ static bool findDims(const Kernel &kernel, SumGroup &group) {
   return isOne && isRead && !printer.failed;
 }
 
-/// Whether sums that are neighbours read neighbours, or one and the same.
+/// Whether neighbouring sums read neighbouring elements, or the same one.
 static bool readsNeighbours(linalg::LinalgOp op) {
   AffineMap out = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
   if (out.getNumResults() == 0)
@@ -123,10 +123,10 @@ static bool readsNeighbours(linalg::LinalgOp op) {
   return any;
 }
 
-/// Whether the sums are few enough, and long enough, to be shared; sets how.
+/// Whether the sums are few and long enough to be shared; sets how.
 static bool chooseSharing(SumGroup &group, const EmitOptions &options) {
-  // Below so many places for a thread a part is hardly worth its sums; and the
-  // last block's threads read a few parts each.
+  // A part with fewer terms per thread is hardly worth its partial sums, and
+  // the threads of the last block read a few parts each.
   constexpr int64_t worth = 16, most = 256;
   const Target &target = options.target;
   bool hasNeighbours = readsNeighbours(group.op);
@@ -135,7 +135,7 @@ static bool chooseSharing(SumGroup &group, const EmitOptions &options) {
                             worth * threads / group.width, most, target);
   if (!group.parts.isConstant(1))
     return true;
-  // Else threads that have a sum each must be too few.
+  // Otherwise this pays only if one thread per sum gives too few threads.
   std::optional<int64_t> count = group.count.asConstant();
   return hasNeighbours && (!count || *count < 2 * threads * target.cost.units);
 }
@@ -156,7 +156,7 @@ static FailureOr<SumGroup> matchSums(const Kernel &kernel,
     if (AffineMap own = group.op.getMatchingIndexingMap(&init);
         own != map || !own.isProjectedPermutation())
       return failure();
-  // What is computed before the sums, is computed where they read it.
+  // Everything before the sums must be computed where they read it.
   LoopGroup plan(kernel, Repeats::BySteps);
   if (llvm::any_of(plan.stored,
                    [&](Value value) { return !dependsOn(value, group.op); }))
@@ -208,7 +208,7 @@ private:
 
 } // namespace
 
-/// One sum of each result, and how two become one.
+/// Prints the struct of one sum per result, and how to combine two.
 std::string SumPrinter::printStruct() {
   Code body(1);
   ElementPrinter combine(kernel, body);
@@ -230,7 +230,7 @@ std::string SumPrinter::printStruct() {
          body.text() + "  return {" + results + "};\n}\n";
 }
 
-/// Adds up what the thread reads of the block's part.
+/// Adds up the thread's share of the block's part.
 void SumPrinter::printLoop(Indices loops, const Index &part) {
   SmallVector<unsigned> dims;
   group.op.getReductionDims(dims);
@@ -263,7 +263,7 @@ void SumPrinter::printLoop(Indices loops, const Index &part) {
              });
 }
 
-/// The elements that follow from the sum.
+/// Prints the elements that depend on the sum.
 void SumPrinter::printRest(Indices loops, ArrayRef<Index> at) {
   for (auto [i, start] : llvm::enumerate(printer.initials(group.op, loops)))
     printer.known[group.op->getResult(i)] =
@@ -295,7 +295,7 @@ KernelText SumPrinter::print() {
   if (!group.parts.isConstant(1))
     text.jointBytes = jointBytes(shares, group.parts, bytes);
 
-  // Nobody reads what the task before left in shared memory any more.
+  // All threads must have read the previous task's data in shared memory.
   code.line("if (task != blockIdx.x)");
   code.line("  syncBlock();");
   Index parts = printer.size(group.parts), count = printer.size(group.count);

@@ -9,8 +9,8 @@ using namespace mlir;
 
 namespace mlc::cuda {
 
-/// The skeleton's word for how the products are made; empty where tensor cores
-/// do not make them.
+/// The skeleton's type for the products; empty if tensor cores cannot compute
+/// them.
 static std::string productsOf(const Contraction &c, const Roles &roles,
                               const EmitOptions &options) {
   Type x = c.x.element, w = c.w.element;
@@ -50,23 +50,24 @@ bool acceptsTensor(const Kernel &kernel, const EmitOptions &options) {
 }
 
 //===----------------------------------------------------------------------===//
-// How factors are read
+// Reading factors
 //===----------------------------------------------------------------------===//
 
-/// Whether `value` is a multiple of `count` whatever its symbols are.
+/// Whether `value` is a multiple of `count` for all values of its symbols.
 static bool isMultiple(IntExpr value, int64_t count) {
   return value.mod(count).isConstant(0);
 }
 
-/// Whether runs of `count` elements along `dims`, at multiples of `count`, lie
-/// together, at a multiple of `count`, and end with the dims.
+/// Whether aligned runs of `count` elements along `dims` are contiguous and
+/// aligned to `count` in memory, and none crosses the end of the dims.
 static bool hasRuns(const Contraction &c, const Access &access,
                     ArrayRef<unsigned> dims, int64_t count) {
   IntExpr length = runAlong(c, access, dims);
   if (access.divisor != 1 || length.isConstant(1) ||
       !isMultiple(length, count) || !isMultiple(access.offset, count))
     return false;
-  // Which loops the run is made of; other steps must not leave the multiples.
+  // Find the loops that make up the run; steps of all other loops must keep the
+  // alignment.
   IntExpr within = IntExpr::constant(c.context, 1);
   llvm::SmallBitVector together(c.dims.size());
   for (unsigned d : llvm::reverse(dims)) {
@@ -91,7 +92,7 @@ struct Reading {
   StringRef way;
   bool alongDepth;
 
-  /// What a tile takes in shared memory, in words (Layout in
+  /// The size of a tile in shared memory, in words (Layout in
   /// kernels/tensor.cuh).
   int64_t words(int64_t rows) const {
     return way.ends_with("Across") ? (rows / 2 + 4) * 64 : rows * 36;
@@ -102,7 +103,7 @@ struct Reading {
 static Reading chooseReading(const Contraction &c, const Access &access,
                              const Roles &roles, ArrayRef<unsigned> rows) {
   int64_t bytes = storageBytes(access.element);
-  // What lies outside of the bounds is filled with zeros only.
+  // Asynchronous copies can fill only with zeros outside the bounds.
   auto isZero = [](TypedAttr value) {
     if (auto real = dyn_cast<FloatAttr>(value))
       return real.getValue().isPosZero();
@@ -134,8 +135,8 @@ struct WarpTile {
 };
 } // namespace
 
-/// The largest that gives every multiprocessor work. All fit into the 99 KiB
-/// that a block has on every architecture from sm_80 on.
+/// The largest tile that still gives every multiprocessor work. All fit into
+/// the 99 KiB that a block has on every architecture from sm_80 on.
 static WarpTile chooseTile(const Contraction &c, const Roles &roles,
                            const Target &target) {
   static const WarpTile tiles[] = {{128, 128, 2, 4, 2},
@@ -165,7 +166,7 @@ FailureOr<KernelText> emitTensor(KernelPrinter &to) {
               printProblem(to, *c, roles, cut);
   KernelText text;
   text.block = tile.threads();
-  // Shared memory allows few blocks before registers do.
+  // Shared memory limits the number of blocks before registers do.
   text.resident = 1;
   Reading a = chooseReading(*c, roles.a(*c), roles, roles.rows);
   Reading b = chooseReading(*c, roles.b(*c), roles, roles.columns);

@@ -9,8 +9,8 @@ using namespace mlir;
 
 namespace mlc::cuda {
 
-/// Most bytes of shared memory for what is sorted there, and those for what
-/// warps tell each other (kernels/topk.cuh).
+/// Maximum bytes of shared memory for sorting, and bytes for the votes of warps
+/// (kernels/topk.cuh).
 constexpr int64_t sortedBytes = 32 * 1024, votesBytes = 128;
 
 static OpaqueOpInterface findTopK(const Kernel &kernel) {
@@ -34,9 +34,9 @@ static int64_t chooseThreads(IntExpr extent) {
                     most);
 }
 
-/// Bytes of scratch: where rows are longer than what is sorted in shared
-/// memory, and more than half of that is wanted, two copies of what is ranked
-/// (kernels/topk.cuh decides by the sizes of the run).
+/// Bytes of scratch: two copies of the ranked row if it exceeds `capacity` and
+/// k exceeds half of it, else none. kernels/topk.cuh decides by the same sizes
+/// at run time.
 static IntExpr scratchOf(IntExpr extent, IntExpr k, int64_t capacity,
                          int64_t itemBytes) {
   IntExpr none = IntExpr::constant(extent.getContext(), 0);
@@ -65,7 +65,7 @@ FailureOr<KernelText> emitTopK(KernelPrinter &to) {
   IntExpr outer = elementCount(shape.take_front(axis), kernel.context());
   IntExpr inner = elementCount(shape.drop_front(axis + 1), kernel.context());
 
-  // A word holds a key or an index; where sizes are open that takes 64 bits.
+  // A word holds a key or an index; an index takes 64 bits if sizes are open.
   bool isWide = storageBytes(element) == 8 || !to.fitsInt();
   int64_t itemBytes = isWide ? 16 : 8;
   int64_t capacity = std::clamp<int64_t>(

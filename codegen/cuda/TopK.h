@@ -13,7 +13,7 @@
 
 namespace mlc::cuda {
 
-/// The library kernel that the operator names.
+/// The name of the library kernel in the operator.
 constexpr const char *topKKernel = "topk";
 
 bool acceptsTopK(const Kernel &kernel, const EmitOptions &options);

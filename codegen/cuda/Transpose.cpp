@@ -10,8 +10,8 @@ namespace mlc::cuda {
 
 namespace {
 
-/// How elements of an input are read: for each of its dims the output's dim by
-/// which it is indexed, or -1 where it has one index only.
+/// How elements of an input are read: for each of its dims the output's dim
+/// that indexes it, or -1 if the dim has size 1.
 struct Read {
   unsigned input;
   SmallVector<int> dims;
@@ -19,18 +19,19 @@ struct Read {
   bool operator==(const Read &other) const {
     return input == other.input && dims == other.dims;
   }
-  /// The output's dims alone, the fastest last.
+  /// Only the output's dims, the fastest last.
   SmallVector<int> moving() const {
     return llvm::filter_to_vector(dims, [](int d) { return d >= 0; });
   }
 };
 
-/// The dims of an elementwise kernel, in order, and which of them tiles are of.
+/// The tiling of an elementwise kernel.
 struct Plan {
-  /// What comes in tiles: all along the same dims.
+  /// Inputs that are read in tiles, all along the same dims.
   SmallVector<Read> tiled;
-  /// Output dims along which these are read, and along which is written: each a
-  /// run of neighbours in the output and in all of `tiled`; the others.
+  /// Output dims along which `tiled` is read (m) and the output is written (n),
+  /// each a run of adjacent dims in the output and in all of `tiled`; the
+  /// remaining dims.
   SmallVector<int> m, n, batch;
   int64_t edge = 32;
 };
@@ -41,7 +42,7 @@ static Type elementOf(Value tensor) {
   return cast<RankedTensorType>(tensor.getType()).getElementType();
 }
 
-/// The number of the input that lies at `view`; the kernel's count for none.
+/// The number of the input at `view`; the number of inputs if there is none.
 static unsigned inputAt(const Kernel &kernel, const View &view) {
   unsigned i = 0;
   while (i < kernel.inputs.size() && view.pointer != "in" + std::to_string(i))
@@ -49,8 +50,8 @@ static unsigned inputAt(const Kernel &kernel, const View &view) {
   return i;
 }
 
-/// The read at `indices` where these are `places` of the output and nothing
-/// else, and cover whole dims.
+/// The read at `indices`, if each of these is one of the output's `places` and
+/// covers a whole dim.
 static std::optional<Read> readAt(const Kernel &kernel, const View &view,
                                   ArrayRef<Index> indices,
                                   ArrayRef<Index> places) {
@@ -98,8 +99,8 @@ static SmallVector<Read> findReads(const Kernel &kernel,
   return trial.printer.failed ? SmallVector<Read>() : reads;
 }
 
-/// Takes to `run` the dims in front of it as far as they are neighbours in the
-/// output (`live`) and in all of `reads`.
+/// Extends `run` by the dims in front of it as long as these are adjacent in
+/// the output (`live`) and in all of `reads`.
 static void extend(SmallVector<int> &run, ArrayRef<int> live,
                    ArrayRef<Read> reads) {
   auto before = [](ArrayRef<int> dims, int dim) {
@@ -158,7 +159,7 @@ static std::optional<Plan> makePlan(const Kernel &kernel,
   plan.n = {live.back()};
   for (const Read &read : findReads(kernel, options)) {
     SmallVector<int> moving = read.moving();
-    // What does not move along n is the same for neighbours.
+    // Neighbours read the same element of an input that does not move along n.
     if (!llvm::is_contained(moving, live.back()) ||
         moving.back() == live.back() ||
         (!plan.m.empty() && moving.back() != plan.m.back()))
@@ -170,7 +171,7 @@ static std::optional<Plan> makePlan(const Kernel &kernel,
     return std::nullopt;
   extend(plan.n, live, plan.tiled);
   extend(plan.m, live, plan.tiled);
-  // A few rows or columns lie so close that caches do as well.
+  // With few rows or columns, caches do as well.
   constexpr int64_t few = 16;
   for (ArrayRef<int> dims : {ArrayRef<int>(plan.m), ArrayRef<int>(plan.n)})
     if (product(kernel, dims).asConstant().value_or(few) < few)
@@ -179,7 +180,7 @@ static std::optional<Plan> makePlan(const Kernel &kernel,
     if (!llvm::is_contained(plan.m, d) && !llvm::is_contained(plan.n, d))
       plan.batch.push_back(d);
   plan.edge = chooseEdge(kernel, plan.tiled);
-  // All that fits into 48 KiB.
+  // Keep the tiles that fit into 48 KiB.
   int64_t bytes = 0;
   llvm::erase_if(plan.tiled, [&](const Read &read) {
     bytes += tileBytes(kernel, read, plan.edge);
@@ -209,8 +210,8 @@ private:
   Index along(StringRef name, ArrayRef<int> dims, Index &tileOfTask);
   void bringTiles();
   void compute();
-  /// Where the place of the batch begins in a tensor that output dim d moves by
-  /// strides[d].
+  /// The offset of the current batch index in a tensor in which output dim d
+  /// has stride strides[d].
   Index batchOffset(ArrayRef<Index> strides);
   SmallVector<Index> stridesOf(const Read &read);
 
@@ -220,7 +221,7 @@ private:
   Code &code;
   const Plan &plan;
   ArrayRef<IntExpr> shape;
-  /// Of each output dim, as far as it is known.
+  /// The index of each output dim, where known.
   Indices places;
   Index firstM, firstN, countM, countN;
 };
@@ -236,7 +237,8 @@ void TransposePrinter::place(Index flat, ArrayRef<int> dims) {
     places[d] = index;
 }
 
-/// The first place of the task's tile along `dims`; takes it off `tileOfTask`.
+/// The first index of the task's tile along `dims`; divides `tileOfTask` by the
+/// number of these tiles.
 Index TransposePrinter::along(StringRef name, ArrayRef<int> dims,
                               Index &tileOfTask) {
   Index tiles = printer.size(product(kernel, dims).ceilDiv(plan.edge));
@@ -282,7 +284,8 @@ void TransposePrinter::bringTiles() {
   }
 }
 
-/// For every element of the tile: neighbours along n.
+/// Computes every element of the tile; neighbouring threads are neighbours
+/// along n.
 void TransposePrinter::compute() {
   std::string edge = std::to_string(plan.edge);
   std::string block = std::to_string(threads);
@@ -339,7 +342,7 @@ KernelText TransposePrinter::print() {
   bringTiles();
   code.line("syncBlock();");
   compute();
-  // Nobody reads the tiles any more when the next task fills them.
+  // All threads must have read the tiles before the next task fills them.
   code.line("syncBlock();");
   return text;
 }

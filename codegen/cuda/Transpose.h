@@ -1,9 +1,8 @@
 //===- Transpose.h - Elementwise kernels through tiles ----------*- C++ -*-===//
 //
-// An elementwise kernel that reads some of its inputs along another dim than
-// the one along which it writes (a transpose, with or without steps around it)
-// brings these as tiles into shared memory, so that neighbouring threads read
-// and write neighbours: kernels/transpose.cuh.
+// An elementwise kernel may read some inputs along another dim than it writes
+// (a transpose, alone or fused). It loads these as tiles into shared memory, so
+// that neighbouring threads read and write neighbours: kernels/transpose.cuh.
 //
 //===----------------------------------------------------------------------===//
 

@@ -80,7 +80,7 @@ std::string literal(Type type, const APInt &value) {
   SmallString<32> digits;
   value.toStringSigned(digits);
   if (value.isMinSignedValue() && value.getBitWidth() >= 32) {
-    // There are no literals below zero, and no positive one of this size.
+    // Negative literals do not exist, and the positive one would overflow.
     digits.clear();
     (value + 1).toStringSigned(digits);
     return "(" + digits.str().str() + (value.getBitWidth() > 32 ? "ll" : "") +

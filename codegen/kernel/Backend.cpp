@@ -1,4 +1,4 @@
-//===- Backend.cpp - What a back end answers unless it says otherwise -----===//
+//===- Backend.cpp - Default answers of back ends -------------------------===//
 
 #include "codegen/kernel/Backend.h"
 #include "llvm/Support/MathExtras.h"

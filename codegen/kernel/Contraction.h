@@ -19,8 +19,8 @@
 
 namespace mlc {
 
-/// Where an access stays in its buffer: 0 <= offset + Σ stride[d]·i_d < extent,
-/// at multiples of the divisor.
+/// The condition under which an access stays in its buffer: 0 <= offset + Σ
+/// stride[d]·i_d < extent, at multiples of the divisor.
 struct Bound {
   IntExpr offset, extent;
   llvm::SmallVector<IntExpr> strides;
@@ -30,15 +30,15 @@ struct Bound {
 /// How a loop nest touches one flat buffer: element
 /// `(offset + Σ stride[d]·i_d) / divisor`, which inside the bounds is exact.
 struct Access {
-  /// The kernel argument that is read, or null for an output. Where that is the
-  /// form for an algorithm (exec.inverse_transform), strides are the
-  /// original's.
+  /// The kernel argument that is read, or null for an output. If that is the
+  /// form for an algorithm (exec.inverse_transform), strides are those of the
+  /// original.
   mlir::Value tensor;
   mlir::Type element;
   IntExpr offset;
   llvm::SmallVector<IntExpr> strides;
   int64_t divisor = 1;
-  /// Where a factor is read through a pad, or at quotients: outside of the
+  /// For a factor that is read through a pad or at quotients: outside the
   /// bounds it is `padValue`.
   std::vector<Bound> bounds;
   mlir::TypedAttr padValue;
@@ -96,22 +96,22 @@ struct Contraction {
   unsigned init = 0;
   std::vector<Access> loads;
   std::vector<ContractionOutput> outputs;
-  /// Where dims (outer, inner) were made from one dim whose extent is not a
-  /// multiple of the inner one: their bound, else null.
+  /// The bound of the dims (outer, inner) if they split one dim whose extent is
+  /// not a multiple of the inner one; else null.
   int splitOuter = -1, splitInner = -1;
   IntExpr splitBound;
 };
 
 /// Takes `kernel` (seam 3) apart. Fails, with the reason in `why`, if it is not
 /// one contraction `acc + x·w` with linear maps, fill or element-wise init,
-/// element-wise epilogue and final pad; the kernel is left as it is. Where the
+/// element-wise epilogue and final pad. The kernel is not changed. If the
 /// caller reads bounds, factors may be pads of arguments, and zero where the
 /// division of an index has a remainder.
 mlir::FailureOr<Contraction> matchContraction(const Kernel &kernel,
                                               std::string &why,
                                               bool readsBounds = false);
 
-/// Whether `op` adds products of which a factor is zero on a condition. It is
+/// Whether `op` adds products with a factor that is zero on a condition. It is
 /// no contraction by itself (isContraction), but matchContraction may take it
 /// where the caller reads bounds.
 bool isGuardedContraction(mlir::Operation *op);
@@ -121,7 +121,7 @@ llvm::SmallVector<unsigned> factorsOf(const Kernel &kernel,
                                       const Contraction &c);
 
 /// Erases loops of one trip and joins loops that step through every buffer like
-/// one, so that plans see each way through memory once.
+/// one, so that plans see each path through memory once.
 void simplifyLoops(Contraction &c);
 
 /// Every buffer that `c` touches.

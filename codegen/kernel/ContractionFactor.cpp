@@ -2,8 +2,8 @@
 //
 // A factor is an argument of the kernel, or a pad of one where the caller reads
 // bounds. It may then be read at quotients, too: the transpose of a convolution
-// with strides has a product for every place of its kernel, and zero instead of
-// an element where a division has a remainder.
+// with strides has a product for every position of its kernel, with zero
+// instead of an element where a division has a remainder.
 //
 //===----------------------------------------------------------------------===//
 
@@ -53,8 +53,8 @@ static AffineExpr asAffine(Value v) {
   return isa<arith::RemUIOp>(op) ? lhs % rhs : lhs.floorDiv(rhs);
 }
 
-/// Adds to `zeros` what must be zero for `condition` to hold; false where that
-/// says anything else.
+/// Adds to `zeros` the expressions that must be zero for `condition` to hold;
+/// false if the condition has another form.
 static bool readZeros(Value condition, Exprs &zeros) {
   if (auto both = condition.getDefiningOp<arith::AndIOp>())
     return readZeros(both.getLhs(), zeros) && readZeros(both.getRhs(), zeros);
@@ -163,7 +163,8 @@ tensor::PadOp ContractionMatcher::padBefore(Value factor) const {
   return readsBounds ? factor.getDefiningOp<tensor::PadOp>() : tensor::PadOp();
 }
 
-/// An index of the factor that is a quotient, of which a remainder is asked.
+/// The index `e` of a factor as a quotient whose remainder the body checks;
+/// nullopt if it is none.
 std::optional<Quotient> ContractionMatcher::quotient(OpOperand &operand,
                                                      AffineExpr e) {
   unsigned number = operand.getOperandNumber();
@@ -188,8 +189,8 @@ std::optional<Quotient> ContractionMatcher::quotient(OpOperand &operand,
   return result;
 }
 
-/// What lies outside of the bounds of a factor: its pad's value, or zero where
-/// it is read at quotients; null for neither.
+/// The value of a factor outside its bounds: its pad's value, or zero if it is
+/// read at quotients; else null.
 FailureOr<TypedAttr> ContractionMatcher::outsideOf(Value factor,
                                                    bool hasQuotients) {
   TypedAttr value;
@@ -223,7 +224,7 @@ LogicalResult ContractionMatcher::factor(OpOperand &operand, Access &result) {
   }
   if (numQuotients != remainders[operand.getOperandNumber()].size())
     return fail("a remainder is asked of what is no index");
-  // Exact quotients by what all divide are linear.
+  // Over a common divisor, exact quotients are linear.
   Exprs at;
   for (auto [e, q] : llvm::zip_equal(indices, quotients))
     at.push_back(q ? splitExpr(q->value) * (common / q->divisor) +
@@ -250,7 +251,7 @@ LogicalResult ContractionMatcher::factor(OpOperand &operand, Access &result) {
     result.offset = result.offset - strides[d] * low * common;
     if (!q && low.isConstant(0) && high.isConstant(0))
       continue;
-    // The index of this dim alone, as an access of a row of its own.
+    // The index of this dim alone, as an access to a row.
     Access index;
     int64_t divisor = q ? q->divisor : 1;
     index.offset = (constant(q ? q->shift : 0) - low) * divisor;

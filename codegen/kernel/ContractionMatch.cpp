@@ -21,7 +21,7 @@ LogicalResult ContractionMatcher::findAnchor() {
   }
   if (!anchor)
     return fail("no op with a reduction");
-  // Where bounds are read, further inputs may be there for their sizes alone.
+  // If bounds are read, further inputs may serve only for their sizes.
   if (anchor.getNumDpsInputs() < 2 || anchor.getNumDpsInits() != 1 ||
       (anchor.getNumDpsInputs() > 2 && !readsBounds))
     return fail("the reduction does not have two inputs and one output");

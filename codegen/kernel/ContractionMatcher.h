@@ -1,7 +1,7 @@
 //===- ContractionMatcher.h - From linalg to strides ------------*- C++ -*-===//
 //
-// Inside of matchContraction: loops, epilogue and outputs are
-// ContractionMatch.cpp's, factors are ContractionFactor.cpp's.
+// Internals of matchContraction: ContractionMatch.cpp handles loops, epilogue
+// and outputs; ContractionFactor.cpp handles factors.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,7 +16,7 @@ namespace mlc {
 
 using Exprs = llvm::SmallVector<mlir::AffineExpr>;
 
-/// An index `value / divisor + shift`, of which only exact quotients count.
+/// An index `value / divisor + shift`, where only exact quotients count.
 struct Quotient {
   mlir::AffineExpr value;
   int64_t divisor, shift;
@@ -24,7 +24,8 @@ struct Quotient {
 
 /// Adds `scale` times the linear expression `e` of loops to an access.
 mlir::LogicalResult addLinear(mlir::AffineExpr e, IntExpr scale, Access &a);
-/// What a factor is read from: itself, or what it is the original of.
+/// The argument that holds a factor: the factor itself, or its transformed form
+/// (exec.inverse_transform).
 mlir::Value argumentOf(mlir::Value factor);
 
 class ContractionMatcher {
@@ -83,7 +84,8 @@ private:
   int splitLoop = -1;
   int64_t splitSize = 0;
   unsigned loops = 0;
-  /// Of each factor: what is zero where its element counts, else zero does.
+  /// For each factor, the remainders that must be zero; else the factor counts
+  /// as zero.
   Exprs remainders[2];
   Contraction c;
 };

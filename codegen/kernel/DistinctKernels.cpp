@@ -1,4 +1,4 @@
-//===- DistinctKernels.cpp - Kernels that differ --------------------------===//
+//===- DistinctKernels.cpp - Kernels without duplicates -------------------===//
 
 #include "codegen/kernel/DistinctKernels.h"
 #include "mlir/IR/OwningOpRef.h"
@@ -10,7 +10,7 @@ using namespace mlir;
 
 namespace mlc {
 
-/// Everything of `function` but its name, as text: equal texts are equal code.
+/// The text of `function` without its name; equal texts mean equal code.
 static std::string content(func::FuncOp function) {
   OwningOpRef<func::FuncOp> copy = function.clone();
   copy->setName("k");

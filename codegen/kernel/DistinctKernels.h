@@ -1,4 +1,4 @@
-//===- DistinctKernels.h - Kernels that differ ------------------*- C++ -*-===//
+//===- DistinctKernels.h - Kernels without duplicates -----------*- C++ -*-===//
 
 #ifndef MLC_CODEGEN_KERNEL_DISTINCTKERNELS_H
 #define MLC_CODEGEN_KERNEL_DISTINCTKERNELS_H
@@ -10,14 +10,15 @@
 
 namespace mlc {
 
-/// The kernels (`mlc.kernel`) of a module; those that are equal but for their
+/// The kernels (`mlc.kernel`) of a module; those that differ only in their
 /// names are compiled once.
 struct DistinctKernels {
   explicit DistinctKernels(mlir::ModuleOp module);
 
   struct Unit {
     mlir::func::FuncOp function;
-    /// The symbol of its code: made of its contents, the same everywhere.
+    /// The symbol of its code, a hash of its contents: the same on every
+    /// machine.
     std::string symbol;
   };
   /// In the order of their first kernels.

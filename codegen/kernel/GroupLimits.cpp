@@ -1,4 +1,4 @@
-//===- GroupLimits.cpp - What may run as one loop group -------------------===//
+//===- GroupLimits.cpp - Limits of loop groups ----------------------------===//
 
 #include "codegen/kernel/GroupLimits.h"
 #include "codegen/kernel/LoopGroup.h"
@@ -27,7 +27,7 @@ namespace {
 struct GroupEstimate {
   bool possible = false, hasColumns = false;
   int64_t tasks = 0, scratchBytes = 0, elements = 0;
-  /// The most that an operation does, all tasks together.
+  /// The most steps of any operation, over all tasks.
   int64_t steps = 0;
 };
 } // namespace
@@ -41,8 +41,8 @@ static int64_t estimateSteps(const Kernel &kernel, linalg::LinalgOp op) {
   return std::min<uint64_t>(steps, std::numeric_limits<int64_t>::max());
 }
 
-/// Among how many tasks each sum could be shared, where the group has one
-/// reduction and nothing that is larger than its result.
+/// How many tasks could share each sum, if the group has one reduction and no
+/// output larger than its result.
 static int64_t estimateSharing(const Kernel &kernel) {
   linalg::LinalgOp reduction;
   for (Operation *op : kernel.ops)
@@ -79,7 +79,7 @@ static GroupEstimate estimateGroup(ArrayRef<Operation *> ops,
     return found;
   found.possible = true;
   found.tasks = 1;
-  // Tasks as far as they could be split, not as far as they will be.
+  // The possible number of tasks, which may exceed the actual one.
   for (IntExpr size : plan.shared)
     found.tasks = llvm::SaturatingMultiply<uint64_t>(
         found.tasks, std::max<int64_t>(estimate(size), 1));

@@ -1,4 +1,4 @@
-//===- GroupLimits.h - What may run as one loop group -----------*- C++ -*-===//
+//===- GroupLimits.h - Limits of loop groups --------------------*- C++ -*-===//
 
 #ifndef MLC_CODEGEN_KERNEL_GROUPLIMITS_H
 #define MLC_CODEGEN_KERNEL_GROUPLIMITS_H
@@ -8,22 +8,23 @@
 
 namespace mlc {
 
-/// What a back end allows a loop group.
+/// A back end's limits on a loop group.
 struct GroupLimits {
   /// Structured operations, and bytes of stored intermediates for each task.
   int64_t operations = 24, scratchBytes = 0;
-  /// Beyond so many bytes intermediates are computed again; 0: never.
+  /// Above this many bytes, intermediates are recomputed; 0: never.
   int64_t recomputeBeyond = 0;
-  /// Whether tasks must not store whole tensors of open sizes; what they would
-  /// is computed again.
+  /// Whether tasks must recompute whole tensors of open sizes instead of
+  /// storing them.
   bool boundsScratch = false;
-  /// A group that has grown has at least so many tasks, or as many as its parts
-  /// had, unless all its tensors have few elements, or its operations few steps
-  /// for each task; for each column, where all sums are of neighbours.
+  /// A joined group needs at least `tasks` tasks, or as many as each of its
+  /// parts. Exempt are groups whose tensors have at most `smallElements`
+  /// elements, or whose operations take fewer than `taskSteps` steps per task
+  /// (`columnSteps` if neighbouring tasks compute neighbouring columns).
   int64_t tasks = 0, smallElements = 0, taskSteps = 0, columnSteps = 0;
-  /// Whether tasks may share a sum, where there is nothing else to compute.
+  /// Whether tasks may share a sum if there is nothing else to compute.
   bool sharesSums = false;
-  /// As its emitters have it.
+  /// The policy of the back end's emitters.
   Repeats repeats = Repeats::ByAnyLoop;
 };
 

@@ -8,8 +8,8 @@ using llvm::SmallVector;
 
 namespace mlc {
 
-/// Whether all that read `input` read, for an element of theirs, the one at the
-/// same place.
+/// Whether all readers of `input` read only the element at the position of
+/// their own element.
 static bool isReadInOrder(Value input) {
   return llvm::all_of(input.getUses(), [](OpOperand &use) {
     auto op = dyn_cast<linalg::LinalgOp>(use.getOwner());
@@ -39,13 +39,13 @@ findInPlaceBehind(const Kernel &kernel) {
 
 namespace {
 
-/// An operation that is run by itself and reads an input, and where it reads.
+/// The operations with loops of their own that read an input.
 class Readers {
 public:
   Readers(const LoopGroup &plan) : plan(plan) {}
 
-  /// Collects what reads `value` from memory, for an element of its own at the
-  /// same place; false where something reads otherwise.
+  /// Collects the operations that read `value` from memory at the position of
+  /// their own element; false if anything reads it otherwise.
   bool collect(Value value) {
     return llvm::all_of(value.getUses(), [&](OpOperand &use) {
       auto op = dyn_cast<linalg::LinalgOp>(use.getOwner());
@@ -59,7 +59,7 @@ public:
         found.push_back(op);
         return true;
       }
-      // Computed again wherever it is read.
+      // Recomputed wherever it is read.
       return llvm::all_of(op->getResults(),
                           [&](Value result) { return collect(result); });
     });

@@ -9,15 +9,15 @@ namespace mlc {
 
 /// Pairs (input, output) of a group that an emitter runs operation by
 /// operation, as the plan's bindings say, one index of the shared dims or one
-/// tile at a time: element i of the output may take the place of element i of
-/// the input, as all that read it do so before, in the same step. Several pairs
-/// of one group may be used together, as long as no input and no output is in
-/// two of them.
+/// tile at a time: element i of the output may overwrite element i of the
+/// input, because all its readers run before that in the same step. Several
+/// pairs of one group may be used together, if no input and no output is in two
+/// of these.
 llvm::SmallVector<std::pair<unsigned, unsigned>>
 findInPlace(const LoopGroup &plan);
 
-/// The same of what follows a kernel's contraction, which an emitter evaluates
-/// for an element of all outputs before it writes any of these.
+/// The same for the epilogue of a kernel's contraction, which an emitter
+/// evaluates for an element of all outputs before it writes any of these.
 llvm::SmallVector<std::pair<unsigned, unsigned>>
 findInPlaceBehind(const Kernel &kernel);
 

@@ -225,7 +225,7 @@ static IntExpr sliceOrNull(const Kernel &kernel, OpFoldResult value,
   return expr;
 }
 
-/// Shape from a mixed list of sizes; false where one is no expression.
+/// The shape of a mixed list of sizes; false if one is no expression.
 static bool fromMixed(const Kernel &kernel, ArrayRef<OpFoldResult> sizes,
                       Shape &shape) {
   bool known = true;
@@ -407,7 +407,7 @@ FailureOr<Kernel> Kernel::preview(ArrayRef<Operation *> ops) {
     op->walk([&](Operation *inner) {
       for (Value operand : inner->getOperands()) {
         Operation *producer = operand.getDefiningOp();
-        // What costs nothing travels with the ops that use it.
+        // Ops without cost are outlined with the ops that use them.
         if (producer && !members.contains(producer) &&
             isa<tensor::EmptyOp, linalg::FillOp>(producer) &&
             !kernel.shapes.contains(operand)) {

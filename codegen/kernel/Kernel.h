@@ -28,22 +28,22 @@ Shape rowMajorStrides(llvm::ArrayRef<IntExpr> shape, mlir::MLIRContext *ctx);
 /// Number of elements of `shape` (1 for a scalar).
 IntExpr elementCount(llvm::ArrayRef<IntExpr> shape, mlir::MLIRContext *ctx);
 
-/// `expr` over `dims` and `symbols`; null where it needs one that is null.
+/// `expr` over `dims` and `symbols`; null if it needs one that is null.
 IntExpr fromAffine(mlir::AffineExpr expr, llvm::ArrayRef<IntExpr> dims,
                    llvm::ArrayRef<IntExpr> symbols);
 
 /// A kernel read and checked. Values and operations belong to the function.
 class Kernel {
 public:
-  /// Reads `function`. Emits an error on it and fails where it is not a kernel
-  /// as seam 3 describes (a shape that is no IntExpr of the symbols, an
-  /// operation that code generation does not know).
+  /// Reads `function`. Emits an error on it and fails if it is not a kernel as
+  /// seam 3 describes (a shape that is no IntExpr of the symbols, an operation
+  /// that code generation does not know).
   static mlir::FailureOr<Kernel> read(mlir::func::FuncOp function);
 
   /// The kernel that `ops`, in program order, would be if they were outlined
-  /// from the function in which they stand: for asking whether that pays.
-  /// Unknown sizes are symbols named after nothing in particular, one for each
-  /// SSA value. Fails (without error) where an op is not known.
+  /// from the function in which they stand: used to decide whether that pays.
+  /// Each unknown SSA size becomes a symbol with an arbitrary name. Fails
+  /// (without error) if an op is not known.
   static mlir::FailureOr<Kernel> preview(llvm::ArrayRef<mlir::Operation *> ops);
 
   mlir::func::FuncOp function;
@@ -63,7 +63,7 @@ public:
   /// Shape of any tensor value of the body.
   llvm::ArrayRef<IntExpr> shapeOf(mlir::Value tensor) const;
   /// An index value of the body (outside linalg regions) as an expression of
-  /// the symbols; null when it is none.
+  /// the symbols; null if it is none.
   IntExpr asExpr(mlir::Value index) const;
   /// The same for an attribute-or-value of a mixed operand list.
   IntExpr asExpr(mlir::OpFoldResult index) const;
@@ -86,7 +86,7 @@ private:
 };
 
 /// The one input that `op` copies to its output, element for element, and how
-/// the output's dims index it; nothing where it does anything else.
+/// the output's dims index it; nullopt if it does anything else.
 std::optional<mlir::AffineMap> getMovement(mlir::linalg::GenericOp op);
 
 /// Whether `op` multiplies and accumulates over a reduction dim: the ops that
@@ -94,7 +94,7 @@ std::optional<mlir::AffineMap> getMovement(mlir::linalg::GenericOp op);
 bool isContraction(mlir::Operation *op);
 
 /// Operations of the kernel's contractions: two for each multiply-add of their
-/// definitions. Null where it has none.
+/// definitions. Null if it has none.
 IntExpr countProducts(const Kernel &kernel);
 
 } // namespace mlc

@@ -178,7 +178,7 @@ void LoopGroup::demandOperands(Operation *op, const Binding &binding,
       }
       demand(operand.get(), read, dead);
     }
-    // A computed read may be of any element.
+    // A computed read may access any element.
     linalg.getBlock()->walk([&](tensor::ExtractOp extract) {
       Binding anywhere(extract.getIndices().size(), -1);
       demand(extract.getTensor(), anywhere, dead);
@@ -320,7 +320,7 @@ void LoopGroup::chooseShared() {
 //===----------------------------------------------------------------------===//
 
 void LoopGroup::chooseTasks() {
-  // Enough tasks for many threads, not so many that a task's set-up shows.
+  // Enough tasks for many threads, but not so many that their set-up matters.
   constexpr int64_t enough = 256, guessForOpenDim = 8, tileElements = 4096;
   unsigned units = shared.size() - (tiled ? 1 : 0);
   int64_t count = 1;
@@ -336,8 +336,8 @@ void LoopGroup::chooseTasks() {
     tile = length;
 }
 
-/// Elements read at least for each element of the first output, where open
-/// dims are taken to be 64.
+/// A lower bound of the elements read per element of the first output; open
+/// dims count as 64.
 int64_t LoopGroup::workPerElement() const {
   auto count = [&](Value value) {
     auto guess = [](StringRef) { return std::optional<int64_t>(64); };

@@ -26,13 +26,12 @@
 
 namespace mlc {
 
-/// For each dim of a tensor (or loop of an op) the shared dim that it is, or
-/// -1.
+/// Maps each dim of a tensor (or loop of an op) to its shared dim, or -1.
 using Binding = llvm::SmallVector<int, 6>;
 
-/// What counts as reading an intermediate more than once, which is why it is
-/// stored: every loop of a reader that the read does not follow, or those of
-/// more than one step.
+/// When an intermediate counts as read more than once and is therefore stored:
+/// if the read does not depend on some loop of its reader, or only if such a
+/// loop has more than one step.
 enum class Repeats { ByAnyLoop, BySteps };
 
 struct LoopGroup {
@@ -58,13 +57,12 @@ struct LoopGroup {
   /// Elements of a tile of the tiled dim; 0: the whole dim.
   int64_t tile = 0;
 
-  /// Where a task's stored intermediates take more than `limit` bytes, or
-  /// nobody knows how many: stores no more what is computed from an element
-  /// each of other tensors, and read a few times.
+  /// If a task's stored intermediates take more than `limit` bytes, or an
+  /// unknown number, recomputes those that are element-wise and cheap instead
+  /// of storing them.
   void recomputeBeyond(int64_t limit);
-  /// Whether a task's stored intermediates are bounded as well as those of one
-  /// row: of open dims they have one at most, and none where the whole group is
-  /// one task.
+  /// Whether a task's stored intermediates are bounded like those of one row:
+  /// they have at most one open dim, and none if the whole group is one task.
   bool isScratchBounded() const;
 
   bool isOutput(mlir::Value value) const {
@@ -75,7 +73,7 @@ struct LoopGroup {
     return kernel.isInput(value) || isOutput(value) || stored.contains(value);
   }
   IntExpr tasks() const;
-  /// What a stored intermediate takes in scratch, dim by dim.
+  /// The extents of a stored intermediate in scratch.
   Shape scratchExtents(mlir::Value value) const;
   /// Loops of `op` that are shared dims, from the binding of its result.
   Binding loopBinding(mlir::linalg::LinalgOp op) const;
@@ -101,9 +99,9 @@ private:
 llvm::SmallVector<IntExpr> loopSizes(const Kernel &kernel,
                                      mlir::linalg::LinalgOp op);
 
-/// A reduction that a consumer can compute element by element with the
-/// consumer's innermost dim as lanes or neighbouring threads: all that it reads
-/// is contiguous along a parallel loop.
+/// Whether a consumer can compute the reduction element by element, with its
+/// innermost dim as lanes or neighbouring threads: all reads are contiguous
+/// along a parallel loop.
 bool reducesAcrossLanes(mlir::linalg::LinalgOp op);
 
 } // namespace mlc

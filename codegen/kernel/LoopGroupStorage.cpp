@@ -1,4 +1,4 @@
-//===- LoopGroupStorage.cpp - What a loop group stores --------------------===//
+//===- LoopGroupStorage.cpp - Stored tensors of a loop group --------------===//
 
 #include "codegen/kernel/LoopGroup.h"
 #include "dialects/Graph/RandomOps.h"
@@ -11,10 +11,10 @@ using namespace mlir;
 namespace mlc {
 
 //===----------------------------------------------------------------------===//
-// What is stored
+// Stored tensors
 //===----------------------------------------------------------------------===//
 
-/// Ops that only say where an element of another tensor is.
+/// Ops that only map indices to another tensor.
 static bool isView(Operation *op) {
   return isa<tensor::CastOp, tensor::ExtractSliceOp, tensor::ExpandShapeOp,
              tensor::CollapseShapeOp>(op);
@@ -77,7 +77,7 @@ bool LoopGroup::mustStore(Operation *op) const {
   if (auto constant = dyn_cast<arith::ConstantOp>(op))
     return false;
   auto linalg = dyn_cast<linalg::LinalgOp>(op);
-  // Pieces of one tensor are all put where the last one goes.
+  // Pieces of one tensor all go into the tensor of the last one.
   if (isa<tensor::InsertSliceOp>(op) && op->hasOneUse())
     if (auto next = dyn_cast<tensor::InsertSliceOp>(*op->user_begin()))
       return next.getDest() != op->getResult(0);
@@ -99,8 +99,8 @@ bool LoopGroup::mustStore(Operation *op) const {
     return !once || repeated;
   if (once)
     return false;
-  // Cheap and used several times: only where it reads memory directly, so that
-  // chains do not multiply.
+  // Cheap and used several times: recompute only if it reads memory directly,
+  // so that chains do not multiply.
   bool shallow = llvm::all_of(linalg.getDpsInputs(), [&](Value input) {
     return isInMemory(input) || input.getDefiningOp<arith::ConstantOp>();
   });
@@ -116,7 +116,7 @@ void LoopGroup::chooseStored() {
 }
 
 //===----------------------------------------------------------------------===//
-// What is computed again
+// Recomputation
 //===----------------------------------------------------------------------===//
 
 bool LoopGroup::isScratchBounded() const {
@@ -156,7 +156,7 @@ void LoopGroup::recomputeBeyond(int64_t limit) {
   std::optional<int64_t> known = bytes.asConstant();
   if (known && *known <= limit)
     return;
-  // Operations for an element, those of what is computed again with it.
+  // Operations per element, including those that are recomputed with it.
   constexpr int64_t most = 64;
   llvm::DenseMap<Value, int64_t> cost;
   for (Value value : large) {

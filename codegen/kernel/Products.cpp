@@ -1,4 +1,4 @@
-//===- Products.cpp - How much a kernel's contractions compute ------------===//
+//===- Products.cpp - Operation count of contractions ---------------------===//
 
 #include "codegen/kernel/Kernel.h"
 

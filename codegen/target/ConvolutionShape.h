@@ -9,7 +9,7 @@
 
 namespace mlc {
 
-/// A convolution in two dims, as far as the choice of an algorithm for it goes.
+/// The facts about a 2-D convolution that the choice of an algorithm needs.
 /// Channels are those of all groups, and multiples of `groups`.
 struct ConvolutionShape {
   int64_t outputChannels = 1, inputChannels = 1, groups = 1;
@@ -26,9 +26,9 @@ struct ConvolutionShape {
   auto operator<=>(const ConvolutionShape &) const = default;
 };
 
-/// What a convolution takes by the best algorithm that there is for it, as a
-/// share of what direct convolution takes; at most 1. The cost model asks, and
-/// the back end that makes the code answers (Backend::getConvolutionShare).
+/// The cost of a convolution by its best algorithm, as a share of the cost of
+/// direct convolution; at most 1. The cost model asks, and the back end that
+/// makes the code answers (Backend::getConvolutionShare).
 using ConvolutionShare = std::function<double(const ConvolutionShape &)>;
 
 } // namespace mlc

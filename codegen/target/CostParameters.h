@@ -1,7 +1,7 @@
 //===- CostParameters.h - A device as the cost model sees it ----*- C++ -*-===//
 //
 // Rates, sizes and costs of one device. They come from a target description
-// (codegen/target/Target.h), where each number stands with its source.
+// (codegen/target/Target.h), which gives the source of each number.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,7 +14,7 @@
 
 namespace mlc {
 
-/// A cache or the memory: what does not fit goes to the next level.
+/// A cache or the memory; data that does not fit goes to the next level.
 struct MemoryLevel {
   double bytes = std::numeric_limits<double>::infinity();
   double bytesPerSecond = 1e10;
@@ -28,32 +28,32 @@ struct OutputTile {
 /// Rates are of the whole device: all multiprocessors of a GPU, one core of a
 /// CPU (mlc spreads all work alike).
 struct CostParameters {
-  /// Peak of contractions (multiply-adds count two), where tensor cores count
-  /// if float32 models use them, and of all other arithmetic.
+  /// Peak of contractions (multiply-adds count two; includes tensor cores if
+  /// float32 models use them), and of all other arithmetic.
   double contractionFlopsPerSecond = 1e11, scalarFlopsPerSecond = 1e11;
   /// The share of the peak that a contraction reaches when every unit works on
-  /// whole tiles; the share of the scalar peak that is reached where nothing is
-  /// used twice (depthwise windows, products with a vector).
+  /// whole tiles; the share of the scalar peak that is reached without data
+  /// reuse (depthwise windows, products with a vector).
   double contractionEfficiency = 0.85, depthwiseEfficiency = 0.3;
 
-  /// What works on its own: multiprocessors. A contraction's tiles go out to
-  /// them in waves; a wave takes as long when it is not full.
+  /// Independent units: multiprocessors. A contraction's tiles go out to them
+  /// in waves; a partial wave takes as long as a full one.
   int64_t units = 1;
-  /// The tiles that kernels for this device have, of which the best is taken.
-  /// Results are padded to whole tiles.
+  /// The tile sizes of this device's kernels; the best is taken. Results are
+  /// padded to whole tiles.
   std::vector<OutputTile> tiles = {{1, 1}};
-  /// Whether a tile may lie either way (rows and columns swapped).
+  /// Whether rows and columns of a tile may be swapped.
   bool tilesTurn = false;
 
   /// Caches that all units share, then the memory, fastest first.
   std::vector<MemoryLevel> memory = {{}};
-  /// From launching a kernel to the first result.
+  /// The time from the launch of a kernel to its first result.
   double secondsPerKernel = 1e-6;
   /// Whether operators read a part of a tensor in place (strided), so that a
   /// slice need not copy.
   bool readsInPlace = false;
 
-  /// What a symbol of the model is taken to be.
+  /// The assumed value of a symbol of the model.
   int64_t symbolValue = 64;
 };
 

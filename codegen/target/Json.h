@@ -7,8 +7,8 @@
 
 namespace mlc {
 
-/// As llvm::json::parse, which ends in the stack's overflow where brackets are
-/// nested deeply: more than runtime::maxNesting are an error.
+/// As llvm::json::parse, but fails beyond runtime::maxNesting levels of
+/// brackets, where deep nesting would overflow the stack.
 llvm::Expected<llvm::json::Value> parseJson(llvm::StringRef text);
 
 } // namespace mlc

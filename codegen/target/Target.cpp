@@ -57,8 +57,8 @@ static Expected<Target> readFile(StringRef name) {
   return target;
 }
 
-/// The device whose costs stand for those of a CUDA architecture; empty for one
-/// that is unknown.
+/// The device whose costs represent a CUDA architecture; empty if it is
+/// unknown.
 static StringRef costsOf(StringRef arch) {
   return StringSwitch<StringRef>(arch)
       .Case("sm_75", "gpu:v100")

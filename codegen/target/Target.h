@@ -1,10 +1,10 @@
-//===- Target.h - What code is generated or costed for ----------*- C++ -*-===//
+//===- Target.h - Targets of code generation and costs ----------*- C++ -*-===//
 //
 // A target is data: tiling, the cost model and LLVM's set-up read these numbers
-// and nothing else about the machine. They stand in target files (JSON,
-// codegen/target/*.json, embedded; TargetFile.h has the format), each number
-// of the cost model with its source. The files that ship are fixed, so that
-// code made for a level is the same on every machine that makes it.
+// and nothing else about the machine. Target files hold them (JSON,
+// codegen/target/*.json, embedded; TargetFile.h has the format), with a source
+// for each number of the cost model. The shipped files are fixed, so that code
+// for a level is the same on every build machine.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,14 +27,14 @@ struct Target {
   std::string name;
   /// The device in words.
   std::string description;
-  /// How it was asked for after `--target=`, where that is a file.
+  /// The argument of `--target=` if that is a file.
   std::string file;
 
-  /// LLVM's words for it; empty where code cannot be made (a target that is
-  /// only costed).
+  /// LLVM's names for it; empty if code cannot be made (a target for the cost
+  /// model only).
   std::string triple, cpu, features;
 
-  /// Native vector width and how many such registers there are.
+  /// Native vector width and number of vector registers.
   unsigned vectorBits = 0;
   unsigned vectorRegisters = 0;
   /// Whether any lane of a load or store can be masked at no cost.
@@ -48,7 +48,7 @@ struct Target {
   /// Streaming bandwidth of one core from memory and from the L2 cache (GB/s).
   double memoryBandwidth = 0, cacheBandwidth = 0;
 
-  /// What the cost model reads, and the source of each number by its key.
+  /// The cost model's numbers, and the source of each by its key.
   CostParameters cost;
   std::map<std::string, std::string> sources;
 
@@ -56,8 +56,8 @@ struct Target {
   unsigned lanes(unsigned bits) const { return vectorBits / bits; }
   /// Whether code can be made for it.
   bool hasCode() const { return !triple.empty(); }
-  /// Whether the code is for a GPU by CUDA; `cpu` is its architecture then, as
-  /// CUDA writes it ("sm_90a").
+  /// Whether the code is CUDA for a GPU; `cpu` is then its architecture in
+  /// CUDA's notation ("sm_90a").
   bool isCuda() const { return triple == cudaTriple; }
   static constexpr const char *cudaTriple = "nvptx64-nvidia-cuda";
 };
@@ -65,7 +65,7 @@ struct Target {
 /// The names that parseTarget accepts, in the order in which help lists them.
 llvm::ArrayRef<llvm::StringRef> knownTargets();
 
-/// Whether `name` is taken for a file: it ends in `.json`.
+/// Whether `name` denotes a file: it ends in `.json`.
 bool isTargetFile(llvm::StringRef name);
 
 /// The target called `name`, or described by the file of that name. `cpu` is

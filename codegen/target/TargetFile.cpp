@@ -57,7 +57,7 @@ constexpr Size sizes[] = {
     {"l3_bytes", &Target::l3Bytes},
 };
 
-/// Far above any device, far below what overflows.
+/// Far above any device, far below overflow.
 constexpr double largest = 1e30;
 constexpr int64_t largestCount = int64_t(1) << 40;
 
@@ -65,7 +65,7 @@ Error wrong(StringRef key, StringRef expected) {
   return createStringError("\"" + key + "\": expected " + expected);
 }
 
-/// Takes members out of an object, each once; what is left over is an error.
+/// Takes members out of an object, each once; leftover members are an error.
 class Members {
 public:
   Members(const json::Object &object, StringRef path)
@@ -126,7 +126,7 @@ std::optional<int64_t> count(const json::Value &value) {
   return number;
 }
 
-/// The pairs of an array; nothing when it is not one of that.
+/// The pairs of an array; nullopt if it is no array of pairs.
 std::optional<SmallVector<std::pair<json::Value, json::Value>>>
 pairs(const json::Value &value) {
   const json::Array *array = value.getAsArray();
@@ -154,7 +154,7 @@ Error readTiles(const json::Value &value, CostParameters &cost) {
   return Error::success();
 }
 
-/// Levels grow; the last has no size.
+/// Levels grow in size; the last has none.
 Error readMemory(const json::Value &value, CostParameters &cost) {
   auto entries = pairs(value);
   cost.memory.clear();
@@ -280,7 +280,7 @@ Error readCode(const json::Object &object, Target &target) {
   target.vectorRegisters = registers;
   target.hasMaskRegisters = *(*masks)->getAsBoolean();
   target.flopsPerCycle = flops;
-  // Planning of tiles counts in cycles.
+  // Tile planning counts in cycles.
   target.gigahertz = target.cost.contractionFlopsPerSecond / flops / 1e9;
   target.cacheBandwidth = target.cost.memory.front().bytesPerSecond / 1e9;
   target.memoryBandwidth = target.cost.memory.back().bytesPerSecond / 1e9;

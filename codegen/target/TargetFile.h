@@ -6,9 +6,9 @@
 //     "code": {"triple": "...", "vector_bits": 512, ...}   (CPUs only)
 //   }
 //
-// Every number of the cost model (CostParameters.h) stands with its source. All
-// keys are required and no others are allowed, so that a misspelt one does not
-// pass for a default.
+// Every number of the cost model (CostParameters.h) has its source. All keys
+// are required and no others are allowed, so that a misspelt key is not taken
+// as a default.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,7 +26,7 @@ struct EmbeddedTargetFile {
 };
 llvm::ArrayRef<EmbeddedTargetFile> embeddedTargetFiles();
 
-/// Reads a target file's text. Errors tell the key and what it should be.
+/// Reads a target file's text. Errors name the key and what it should be.
 llvm::Expected<Target> readTarget(llvm::StringRef text);
 
 /// The file of a target, ending in a newline; readTarget gives it back.

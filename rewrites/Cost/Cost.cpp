@@ -1,4 +1,4 @@
-//===- Cost.cpp - What an operator costs on a target ----------------------===//
+//===- Cost.cpp - The cost of an operator on a target ---------------------===//
 
 #include "rewrites/Cost/Cost.h"
 #include "dialects/Interfaces/CompileTime.h"
@@ -47,7 +47,7 @@ const CostModel::Counted &CostModel::count(Operation *op) const {
   return it->second;
 }
 
-/// The level that holds `bytes` gives them.
+/// The time to read `bytes` from the first level that holds them.
 double CostModel::bytesSeconds(double bytes) const {
   for (const MemoryLevel &level : parameters.memory)
     if (bytes <= level.bytes)
@@ -55,14 +55,15 @@ double CostModel::bytesSeconds(double bytes) const {
   return bytes / parameters.memory.back().bytesPerSecond;
 }
 
-/// Up to here a matrix is narrow: tiles of 16 rows would be half empty.
+/// Up to this size a matrix counts as narrow: tiles of 16 rows would be half
+/// empty.
 static constexpr double mostVectors = 8;
 
-/// Arithmetic of a contraction as it stands: the best of the tiles.
+/// The arithmetic of a contraction by direct computation, with the best tile.
 double CostModel::directSeconds(const ContractionWork &work) const {
   // Nothing to tile: products of a matrix and a vector, depthwise windows. A
-  // narrow matrix may be taken as some vectors, each of which reads the other
-  // matrix from the cache.
+  // narrow matrix may also count as several vectors, each of which reads the
+  // other matrix from the cache.
   double best = std::numeric_limits<double>::infinity();
   double narrow = std::min(work.rows, work.columns);
   double cacheRate = parameters.memory.front().bytesPerSecond;
@@ -129,8 +130,8 @@ double CostModel::seconds(Operation *op, const OperandFacts &facts) const {
   if (work.isReinterpretation)
     return 0;
   double scalar = work.operations / parameters.scalarFlopsPerSecond;
-  // Pointwise work joins the kernel of the operator that feeds it, and so
-  // does a part that is read where it lies.
+  // Pointwise work joins the kernel of the operator that feeds it, and so does
+  // a part that is read in place.
   if (facts.isFed && work.isPointwise)
     return scalar;
   if (work.isBox && parameters.readsInPlace)

@@ -1,11 +1,12 @@
-//===- Cost.h - What an operator costs on a target --------------*- C++ -*-===//
+//===- Cost.h - The cost of an operator on a target -------------*- C++ -*-===//
 //
 // Derived from definitions and a target description alone. A contraction takes
-// the longest of three: its tiles on the units, in waves; the tiles' operands
-// from the shared cache; its bytes from memory. Everything else is bytes or
-// scalar arithmetic, and each kernel has its cost. Work on constants is free
-// (it happens at compile time), so is a reshape (it shares storage), and
-// pointwise work behind another operator is nearly free (it is fused).
+// the longest of three times: its tiles on the units, in waves; the tiles'
+// operands from the shared cache; its bytes from memory. Everything else takes
+// the time of its bytes or scalar arithmetic, and each kernel has a fixed cost.
+// Work on constants is free (it happens at compile time), as is a reshape (it
+// shares storage). Pointwise work after another operator is nearly free (it is
+// fused).
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,8 +23,8 @@
 
 namespace mlc {
 
-/// What the graph around an operator tells, where it is not in one (an
-/// e-graph's node).
+/// Facts about the graph around an operator, for operators that are in none
+/// (e-graph nodes).
 struct OperandFacts {
   /// Every result is known when the model is compiled.
   bool resultsAreCompileTime = false;
@@ -33,41 +34,40 @@ struct OperandFacts {
   bool hasConstantWeights = true;
 };
 
-/// Estimates operators of one context; not for several threads at once.
+/// Estimates operators of one context; not thread-safe.
 class CostModel {
 public:
-  /// With `timings`, which outlive the model, an operator that was measured
-  /// costs what was measured. With `share`, convolutions cost what they take by
-  /// the best algorithm of those who run them; without, direct convolution. It
-  /// is asked once for each shape. `sizes` are those of symbols that have not
-  /// the parameters' common one.
+  /// With `timings`, which must outlive the model, measured operators cost
+  /// their measured time. With `share`, convolutions cost what the back end's
+  /// best algorithm takes; without it, direct convolution. It is called once
+  /// per shape. `sizes` overrides the parameters' common size for some symbols.
   explicit CostModel(CostParameters given, const TimingCache *timings = nullptr,
                      ConvolutionShare share = nullptr,
                      std::map<std::string, int64_t, std::less<>> sizes = {})
       : parameters(std::move(given)), timings(timings), share(std::move(share)),
         symbols{std::move(sizes), parameters.symbolValue} {}
 
-  /// Seconds of one run of `op`, with the facts read off its operands.
+  /// Seconds of one run of `op`, with the facts derived from its operands.
   double seconds(mlir::Operation *op) const;
-  /// The same with given facts; looks at nothing but `op`'s name, attributes
-  /// and types. What it counts of a definition is kept for operators alike.
+  /// The same with given facts; uses only `op`'s name, attributes and types.
+  /// Caches the work per operator signature.
   double seconds(mlir::Operation *op, const OperandFacts &facts) const;
-  /// Operations and bytes at the target's full rates, whatever they fill: what
-  /// tells apart operators that `seconds` takes for alike, because one of them
-  /// leaves units idle that the other keeps busy for nothing. At most twice
-  /// `seconds`.
+  /// Operations and bytes at the target's full rates, ignoring idle units.
+  /// Distinguishes operators with equal `seconds` if one does useless work on
+  /// units that the other leaves idle. At most twice `seconds`.
   double effort(mlir::Operation *op, const OperandFacts &facts) const;
-  /// Of every operator in a region's blocks.
+  /// The sum over all operators in a region's blocks.
   double seconds(mlir::Region &region) const;
 
-  /// The facts as they are in the graph around `op`.
+  /// The facts in the graph around `op`.
   static OperandFacts factsOf(mlir::Operation *op);
 
   const CostParameters &getParameters() const { return parameters; }
   const SymbolSizes &getSymbolSizes() const { return symbols; }
 
 private:
-  /// What tells operators alike: name, attributes, types of the operands.
+  /// Operators with equal signatures cost the same: name, attributes, operand
+  /// types.
   struct Signature {
     mlir::OperationName name;
     mlir::DictionaryAttr attributes;

@@ -1,7 +1,7 @@
 //===- TimingCache.h - Measured times of operators --------------*- C++ -*-===//
 //
 // A file that `mlc calibrate` writes: seconds by operator signature (name,
-// attributes and types, all of it, compared in full) on one device.
+// attributes and types, compared in full) on one device.
 //
 //   {"target": "cpu:x86-64-v4",
 //    "timings": [{"operator": "mlc.conv {…} : (…) -> …", "seconds": 1e-4}]}
@@ -19,7 +19,7 @@
 
 namespace mlc {
 
-/// Everything of an operator that its time depends on, as text that is the
+/// All properties of an operator that its time depends on, as text that is the
 /// same in every run.
 std::string operatorSignature(mlir::Operation *op);
 
@@ -31,7 +31,7 @@ struct TimingCache {
 
   std::optional<double> find(mlir::Operation *op) const;
 
-  /// Errors tell what is missing or wrong.
+  /// Errors say what is missing or wrong.
   static llvm::Expected<TimingCache> parse(llvm::StringRef json);
   /// Ends in a newline; sorted by signature.
   std::string write() const;

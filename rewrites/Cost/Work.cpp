@@ -1,4 +1,4 @@
-//===- Work.cpp - What an operator does, in numbers -----------------------===//
+//===- Work.cpp - The work of an operator ---------------------------------===//
 
 #include "rewrites/Cost/Work.h"
 #include "dialects/Interfaces/Analysis.h"
@@ -21,8 +21,8 @@ namespace {
 /// How a factor of a contraction depends on a loop.
 struct Dependence {
   bool exists = false;
-  /// The loop stands under a division by this constant alone (the group of a
-  /// channel); 0: it stands there as it is.
+  /// The loop occurs only divided by this constant (the group of a channel); 0:
+  /// it occurs undivided.
   double divisor = 0;
 };
 
@@ -39,7 +39,7 @@ public:
   Counter(const Definition &definition, const SymbolSizes &symbols)
       : definition(definition), symbols(symbols) {}
 
-  /// Adds to `work` what the stages do, apart from their bytes.
+  /// Adds the work of the stages to `work`, except for their bytes.
   void run(Work &work) {
     for (const Stage &stage : definition.stages)
       for (const Piece &piece : stage.pieces) {
@@ -109,7 +109,8 @@ private:
                 ContractionWork &contraction) {
     double extent = valueOf(loop.extent, symbols);
     if (a.exists && b.exists) {
-      // A factor that knows only the loop's group shares it within a group.
+      // A factor that depends only on the loop's group is shared within a
+      // group.
       double shared = std::min(std::max(a.divisor, b.divisor), extent);
       double inGroup = shared > 1 ? shared : 1;
       contraction.batch *= extent / inGroup;
@@ -132,7 +133,7 @@ private:
             Dependence &result) {
     const ExprNode &node = *expr;
     if (node.kind == Expr::Kind::Loop && node.loop == loop) {
-      // As it is in one index: that tells it apart everywhere.
+      // An undivided loop in one index distinguishes all its values.
       bool isDivided = divisor > 0 && (!result.exists || result.divisor > 0);
       result.divisor = isDivided ? divisor : 0;
       result.exists = true;
@@ -151,7 +152,7 @@ private:
     int64_t factor;
   };
 
-  /// Adds the terms of `factor` times `expr`; false where it is no sum of loops
+  /// Adds the terms of `factor` times `expr`; false if it is no sum of loops
   /// and integers.
   static bool addTerms(const Expr &expr, int64_t factor,
                        llvm::SmallVectorImpl<Term> &terms) {
@@ -206,12 +207,13 @@ private:
     return slides;
   }
 
-  /// Which convolution of `image` by `filter` the contraction is.
+  /// The shape of the convolution of `image` by `filter`, if the contraction is
+  /// one.
   std::optional<ConvolutionShape>
   findConvolution(const ExprNode &reduce, const ExprNode &image,
                   const ExprNode &filter, const ContractionWork &contraction) {
     auto slides = findSlides(reduce, image);
-    // What doubles count exactly.
+    // Doubles are exact up to here.
     constexpr double most = int64_t(1) << 53;
     if (slides.size() != 2 || contraction.flops() == 0 ||
         contraction.batch * contraction.columns > most ||

@@ -1,7 +1,7 @@
-//===- Work.h - What an operator does, in numbers ---------------*- C++ -*-===//
+//===- Work.h - The work of an operator -------------------------*- C++ -*-===//
 //
-// Read off the definition, with a value for every symbol: what the cost model
-// costs. Nothing here knows of a target or of an operator's name.
+// The work that the cost model prices, derived from the definition with a value
+// for every symbol. It depends on neither the target nor the operator's name.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,8 +23,8 @@ namespace mlc {
 /// group.
 struct ContractionWork {
   double batch = 1, rows = 1, columns = 1, depth = 1;
-  /// Where it is a convolution in two dims with a filter of fixed sizes: which.
-  /// Whether the filter is constant is for others to say.
+  /// Its shape if it is a 2-D convolution with a filter of fixed sizes. The
+  /// caller decides whether the filter is constant.
   std::optional<ConvolutionShape> convolution;
 
   /// A multiplication and an addition each.
@@ -39,13 +39,13 @@ struct Work {
   /// Bytes of operands that are read, and of results.
   double bytesRead = 0, bytesWritten = 0;
   llvm::SmallVector<ContractionWork, 1> contractions;
-  /// Nothing but scalar functions of elements that the position of the result's
-  /// element names, each in order and perhaps in part (a bias for each channel,
-  /// a broadcast): it can be done where the operand is made.
+  /// Only scalar functions of elements at the position of the result's element,
+  /// or at some of its indices in order (a bias per channel, a broadcast). It
+  /// can be fused into the operator that makes the operand.
   bool isPointwise = false;
   /// Storage can be shared with the operand (reshape).
   bool isReinterpretation = false;
-  /// A box of the operand at constant places and steps (slice).
+  /// A box of the operand at constant offsets and steps (slice).
   bool isBox = false;
   /// No operands: numbers from dims and attributes.
   bool isLeaf = false;
@@ -53,7 +53,7 @@ struct Work {
   double bytes() const { return bytesRead + bytesWritten; }
 };
 
-/// What symbols of a model are taken to be.
+/// The assumed sizes of a model's symbols.
 struct SymbolSizes {
   std::map<std::string, int64_t, std::less<>> named;
   int64_t others = 64;
@@ -64,11 +64,11 @@ struct SymbolSizes {
   }
 };
 
-/// The work of `definition` where symbols have these sizes.
+/// The work of `definition` for these sizes of symbols.
 Work countWork(mlir::MLIRContext *context, const Definition &definition,
                const SymbolSizes &symbols);
 
-/// `expr` where symbols have these sizes; 0 when negative, 1 when it cannot be
+/// `expr` for these sizes of symbols; 0 if negative, 1 if it cannot be
 /// evaluated.
 double valueOf(IntExpr expr, const SymbolSizes &symbols);
 

@@ -1,4 +1,4 @@
-//===- Changes.cpp - What is new since the last round ---------------------===//
+//===- Changes.cpp - Changes since the last round -------------------------===//
 
 #include "rewrites/EGraph/Changes.h"
 
@@ -12,7 +12,7 @@ void Changes::update(EGraph &graph) {
   for (NodeId node = firstNew; node < numSeen; ++node)
     changed.push_back(node);
   toChange = spread(graph, changed);
-  // Who reads a class is asked of it, not of what is above it.
+  // Readers are looked up at the class itself, so start from the children.
   for (NodeId node = firstNew; node < numSeen; ++node)
     llvm::append_range(changed, graph.children(node));
   toReader = spread(graph, changed);

@@ -1,9 +1,9 @@
-//===- Changes.h - What is new since the last round -------------*- C++ -*-===//
+//===- Changes.h - Changes since the last round -----------------*- C++ -*-===//
 //
-// A match depends on the node at its root and on the classes below, as deep as
-// its pattern. Where none of them has changed since a rule was looked for, it
-// is found nowhere new ("semi-naive" evaluation of datalog, which egglog takes
-// over: Zhang et al., PLDI 2023).
+// A match depends on the node at its root and on the classes below it, to the
+// depth of its pattern. If none of these has changed since the last search for
+// a rule, there are no new matches ("semi-naive" evaluation of datalog, adopted
+// by egglog: Zhang et al., PLDI 2023).
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,26 +14,26 @@
 
 namespace mlc::egraph {
 
-/// Which nodes a rule may be found at that it was not found at in the round
-/// before.
+/// The nodes at which a rule may have matches that the previous round did not
+/// find.
 class Changes {
 public:
-  /// `reach`: the deepest pattern that will be asked about.
+  /// `reach`: the depth of the deepest pattern.
   explicit Changes(unsigned reach) : reach(reach) {}
 
-  /// Begins a round: what has changed in the graph, which is rebuilt, since the
-  /// last call. Before the first, everything is new.
+  /// Begins a round: collects what has changed in the rebuilt graph since the
+  /// last call. In the first round everything is new.
   void update(EGraph &graph);
 
-  /// Whether a pattern that goes `depth` classes down from `root` may be laid
-  /// there in a new way. `asReaders`: it also asks who else reads those
-  /// classes.
+  /// Whether a pattern that goes `depth` classes down from `root` may have a
+  /// new match there. `asReaders`: the pattern also looks up other readers of
+  /// those classes.
   bool isNear(const EGraph &graph, NodeId root, unsigned depth,
               bool asReaders) const;
 
 private:
-  /// How far below a class, by its representative, the nearest change is;
-  /// at most `reach`.
+  /// The distance from each class (by its representative) down to the nearest
+  /// change, at most `reach`.
   using Distances = std::vector<unsigned>;
   Distances spread(const EGraph &graph, llvm::ArrayRef<NodeId> changed) const;
 

@@ -1,13 +1,13 @@
 //===- Congruence.h - Terms up to equality ----------------------*- C++ -*-===//
 //
-// What e-graphs have in common, whatever their operators are: e-nodes, each
-// form of which is held once (hash-consing), e-classes of equal ones in a
-// union-find, and the congruence closure, deferred to `rebuild` and restored
-// over the parents of what was merged (Willsey et al., egg, POPL 2021).
+// The part of e-graphs that does not depend on operators: hash-consed e-nodes,
+// e-classes of equal nodes in a union-find, and the congruence closure, which
+// is deferred to `rebuild` and restored over the parents of merged classes
+// (Willsey et al., egg, POPL 2021).
 //
-// An operator is a number. What is known of all nodes of a class is `Data`,
-// which whoever merges classes also merges; `Order` brings the children of an
-// operator that does not care for their order into one.
+// An operator is a number. `Data` holds what is known about all nodes of a
+// class; the caller that merges classes merges it. `Order` sorts the children
+// of commutative operators.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,7 +24,7 @@
 namespace mlc::egraph {
 
 using NodeId = unsigned;
-/// Not ~0u, with which a DenseMap marks what is free.
+/// Not ~0u, which DenseMap uses as its empty key.
 inline constexpr NodeId noNode = ~0u >> 1;
 using OperatorId = unsigned;
 
@@ -45,7 +45,8 @@ public:
 
   //===-- Building --------------------------------------------------------===//
 
-  /// A new node, of no class yet: one of the two that follow is to be called.
+  /// A new node, without a class; the caller must call makeClass or joinClass
+  /// next.
   NodeId append(OperatorId op, llvm::ArrayRef<NodeId> children) {
     NodeId node = nodes.size();
     nodes.push_back({op, static_cast<unsigned>(childLists.size()),
@@ -65,12 +66,12 @@ public:
     ++liveNodes;
     ++liveClasses;
   }
-  /// Says that `node` is what `congruent` is; it stands in no list of nodes.
+  /// Puts `node` into the class of `congruent`; no class lists it.
   void joinClass(NodeId node, NodeId congruent) {
     representatives[node] = find(congruent);
   }
-  /// Moves the nodes of a class into another; both are representatives. Data
-  /// are the caller's: those of `from` are gone after this.
+  /// Moves the nodes of a class into another; both are representatives. The
+  /// caller merges the data; that of `from` is lost.
   void unite(NodeId into, NodeId from) {
     representatives[from] = into;
     Class &target = classes[into], &source = classes[from];
@@ -82,8 +83,8 @@ public:
   }
   /// Whether `repair` has something to do.
   bool isMerged() const { return !merged.empty(); }
-  /// Finds congruent nodes above what was merged and calls `merge(a, b)` with
-  /// them, which is to unite their classes; until there are none.
+  /// Finds congruent nodes above merged classes and calls `merge(a, b)`, which
+  /// must unite their classes, until there are none.
   template <typename Merge> void repair(Merge merge) {
     touched.resize(nodes.size());
     while (!merged.empty()) {
@@ -125,12 +126,12 @@ public:
   Class &classOf(NodeId node) { return classes[find(node)]; }
   const Class &classOf(NodeId node) const { return classes[find(node)]; }
   OperatorId operatorOf(NodeId node) const { return nodes[node].op; }
-  /// Those that a node was made with.
+  /// The children that a node was made with.
   llvm::ArrayRef<NodeId> children(NodeId node) const {
     return llvm::ArrayRef(childLists)
         .slice(nodes[node].firstChild, nodes[node].numChildren);
   }
-  /// What tells nodes apart that are not congruent.
+  /// The key of a node: nodes are congruent if their forms are equal.
   Form formOf(OperatorId op, llvm::ArrayRef<NodeId> children) const {
     Form form{op};
     for (NodeId child : children)
@@ -141,14 +142,14 @@ public:
   Form formOf(NodeId node) const {
     return formOf(nodes[node].op, children(node));
   }
-  /// A node of this form, or none; between merges and the next rebuild it may
-  /// miss one.
+  /// A node of this form, or noNode. Between a merge and the next rebuild it
+  /// may miss one.
   NodeId lookup(OperatorId op, llvm::ArrayRef<NodeId> children) const {
     auto it = byForm.find(formOf(op, children));
     return it == byForm.end() ? noNode : it->second;
   }
   size_t numNodes() const { return nodes.size(); }
-  /// Those that stand in lists of classes.
+  /// The number of nodes in the lists of classes.
   size_t numLiveNodes() const { return liveNodes; }
   size_t numClasses() const { return liveClasses; }
 
@@ -175,7 +176,7 @@ private:
       else
         merge(it->second, parent);
     }
-    // Where the class itself was merged meanwhile, it will be looked at again.
+    // If the class itself was merged meanwhile, it will be visited again.
     if (find(representative) == representative &&
         classes[representative].parents.size() == parents.size())
       classes[representative].parents.assign(kept.begin(), kept.end());
@@ -197,7 +198,7 @@ private:
   mutable std::vector<NodeId> representatives;
   std::vector<Class> classes;
   std::unordered_map<Form, NodeId, FormHash> byForm;
-  /// Classes that `repair` has to look at, and that it has.
+  /// Classes that `repair` must visit, and those that it has visited.
   std::vector<NodeId> merged;
   llvm::BitVector touched;
   size_t liveNodes = 0, liveClasses = 0;

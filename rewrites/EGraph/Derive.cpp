@@ -30,9 +30,8 @@ SaturationLimits mlc::derivationLimits() {
   return limits;
 }
 
-/// What the assumptions say of single symbols, put into the symbols
-/// themselves, which stand for non-negative integers: where s >= 2, s + 2
-/// stands for s; where s = e, e does.
+/// Turns assumptions about single symbols into substitutions. Symbols are
+/// non-negative integers: s >= 2 replaces s by s + 2; s = e replaces s by e.
 static Bindings substitutionOf(const Assumptions &assumptions) {
   Bindings bindings;
   for (const Condition &condition : assumptions.integers) {
@@ -55,7 +54,7 @@ static Bindings substitutionOf(const Assumptions &assumptions) {
       value = condition.getLhs() + rhs + 1;
     else
       continue;
-    // Values found before may speak of the symbol.
+    // Values found before may contain the symbol.
     for (auto &entry : bindings.integers)
       entry.second = entry.second.substitute(
           [&](StringRef name) { return name == symbol ? value : IntExpr(); });
@@ -77,7 +76,7 @@ static Type substitute(Type type, const Bindings &bindings) {
   return getTensorType(*dims, tensor.getElementType());
 }
 
-/// Adds a function over given arguments; nothing when an operator is not well
+/// Adds a function over given arguments; nullopt if an operator is not well
 /// formed under the assumptions.
 static std::optional<SmallVector<NodeId>>
 addFunction(EGraph &graph, func::FuncOp function, const Bindings &bindings,
@@ -112,7 +111,7 @@ addFunction(EGraph &graph, func::FuncOp function, const Bindings &bindings,
   return outputs;
 }
 
-/// Adds the arguments of a function; nothing when a type has no named dims.
+/// Adds the arguments of a function; nullopt if a type has no named dims.
 static std::optional<SmallVector<NodeId>>
 addArguments(EGraph &graph, func::FuncOp function,
              const Assumptions &assumptions, const Bindings &bindings) {
@@ -171,8 +170,8 @@ bool mlc::provesBySaturation(func::FuncOp before, func::FuncOp after,
   return saturation.run(isReached) == StopReason::Reached;
 }
 
-/// Assumptions, and that sizes of the arguments are not 0: so that neither is a
-/// factor of one.
+/// The rule's assumptions, plus that no symbol is 0 that is a factor of an
+/// argument's size.
 static Assumptions withSizes(Rule &rule) {
   Assumptions assumptions = rule.assumptions;
   MLIRContext *context = rule.def->getContext();
@@ -194,7 +193,7 @@ static Assumptions withSizes(Rule &rule) {
 }
 
 namespace {
-/// Looks for a rule where it was, in what others made of it.
+/// Looks for the rule itself at its own place, after other rules have run.
 struct OwnMatch : EMatchVisitor {
   OwnMatch(const EGraph &graph, Saturation &saturation,
            const RuleProgram &program, ArrayRef<NodeId> arguments,
@@ -235,7 +234,7 @@ bool mlc::isRedundant(const Rule &rule, const KnownRules &known,
   func::FuncOp before = copy.getBefore();
   EGraph graph(before.getContext());
   const Assumptions assumptions = withSizes(copy);
-  // Sizes stay single symbols: what is a product is divided by its factors.
+  // Sizes stay single symbols: a product is divided by its factors.
   Bindings bindings;
   std::optional<SmallVector<NodeId>> arguments =
       addArguments(graph, before, assumptions, bindings);

@@ -8,7 +8,7 @@
 
 namespace mlc {
 
-/// Rules made ready to derive others from. Kept from question to question.
+/// Compiled rules from which others are derived. Reused across queries.
 class KnownRules {
 public:
   enum class Use {
@@ -34,23 +34,22 @@ private:
   std::vector<const egraph::RuleProgram *> programs;
 };
 
-/// Small, and without a clock: so that the answer is always the same.
+/// Small limits without a clock, so that the answer is always the same.
 egraph::SaturationLimits derivationLimits();
 
 /// Whether `before` = `after` follows from the known rules: both functions go
 /// into one e-graph with common arguments, and the known rules make their
-/// results equal within the limits. `assumptions` are taken for granted. False
-/// says nothing but that no derivation was found.
+/// results equal within the limits, given `assumptions`. False means only that
+/// no derivation was found.
 bool provesBySaturation(
     mlir::func::FuncOp before, mlir::func::FuncOp after,
     const Assumptions &assumptions, const KnownRules &known,
     const egraph::SaturationLimits &limits = derivationLimits());
 
 /// Whether a search that has the known rules (as steps) gains nothing by
-/// `rule`: what they lead to from `before` holds `after`, but that weights may
-/// be made in another way. Sizes of arguments are taken to be at least 1.
-/// False says nothing but that it was not found, also where `rule` has symbols
-/// that only `after` has.
+/// `rule`: what they reach from `before` contains `after`, up to how weights
+/// are computed. Sizes of arguments are assumed to be at least 1. False means
+/// only that it was not found, as for symbols that only `after` has.
 bool isRedundant(const Rule &rule, const KnownRules &known,
                  egraph::SaturationLimits limits = derivationLimits());
 

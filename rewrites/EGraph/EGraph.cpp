@@ -1,4 +1,4 @@
-//===- EGraph.cpp - Many ways to write one function, at once --------------===//
+//===- EGraph.cpp - Equal forms of one function ---------------------------===//
 
 #include "rewrites/EGraph/EGraph.h"
 #include "dialects/Interfaces/CompileTime.h"
@@ -36,8 +36,8 @@ void EGraph::makeClass(NodeId node, Type type) {
   noteCompileTime(node);
 }
 
-/// Of a node that differs from `congruent` in nothing but which equal nodes it
-/// was made with, only the reason is kept.
+/// Adds a node that differs from `congruent` only in which equal nodes it was
+/// made with. Only the reason is kept.
 void EGraph::addCongruent(NodeId node, NodeId congruent) {
   terms.joinClass(node, congruent);
   towardsRoot[node] = {congruent, noApplication};
@@ -92,8 +92,8 @@ bool EGraph::keepsCompileTime(Operation *op) {
   return isMemoryEffectFree(op) && isSized;
 }
 
-/// Remembers, if it is so, that `node` shows its class to be known at compile
-/// time, as CompileTime.h has it.
+/// Records whether `node` shows that its class is known at compile time, as
+/// defined in CompileTime.h.
 void EGraph::noteCompileTime(NodeId node) {
   Analysis &data = terms.classOf(node);
   if (data.isCompileTime())
@@ -197,7 +197,7 @@ void EGraph::rebuild() {
 }
 
 //===----------------------------------------------------------------------===//
-// Asking
+// Queries
 //===----------------------------------------------------------------------===//
 
 Operation *EGraph::prototypeOf(NodeId node) {
@@ -242,11 +242,11 @@ bool EGraph::dependsOn(NodeId from, NodeId to) const {
 }
 
 //===----------------------------------------------------------------------===//
-// Why
+// Reasons
 //===----------------------------------------------------------------------===//
 
-/// Adds the edge a — b: a's tree is turned so that a is its root, and hung
-/// below b. Edges never go away, so the way between two nodes stays the one by
+/// Adds the edge a — b: makes a the root of its tree and hangs it below b.
+/// Edges are never removed, so the path between two nodes stays the one by
 /// which they became equal.
 void EGraph::link(NodeId a, NodeId b, ApplicationId reason) {
   NodeId node = a, next = b;

@@ -1,27 +1,28 @@
-//===- EGraph.h - Many ways to write one function, at once ------*- C++ -*-===//
+//===- EGraph.h - Equal forms of one function -------------------*- C++ -*-===//
 //
 // Read this header first. A *node* (e-node) is an operator applied to children:
 // a term exactly as the function or a rule made it. Nodes that are known to be
 // equal form a *class* (e-class). Merging two classes makes parents equal that
-// differ in nothing else (congruence); that is deferred to `rebuild`. How nodes
-// and classes are held is in Congruence.h.
+// differ only in these (congruence); this is deferred to `rebuild`.
+// Congruence.h stores nodes and classes.
 //
 // A node is a few numbers, not an MLIR operation: an interned operator, the
-// nodes that it was made with, and who made it. An operator with several
-// results is a tuple node followed by one projection node for each result.
-// Constants are leaves: their attribute is their identity.
+// nodes that it was made with, and the rule application that made it. An
+// operator with several results is a tuple node followed by one projection node
+// for each result. Constants are leaves: their attribute is their identity.
 //
-// *Refinement.* What is proved of a rule has a direction: wherever `before` is
-// defined, `after` equals it. Where the other direction is not proved too,
-// nothing is merged: the class of `after` is noted as a refinement of that of
-// `before`, which may be computed by it. It goes on through classes, and up
-// through operators, each element of which is defined where what it reads is;
-// but nothing is looked for below a class in what refines it.
+// *Refinement.* The proof of a rule has a direction: wherever `before` is
+// defined, `after` equals it. If the other direction is not proved as well, the
+// classes are not merged. Instead the class of `after` is recorded as a
+// refinement of that of `before`, which may be computed by it. Refinement is
+// transitive, and it propagates up through operators, whose elements are
+// defined where their operands are. The matcher does not look through
+// refinements.
 //
 // Every class carries what all of its nodes share: the tensor type (dims are
 // IntExprs, so open dims are fine) and whether its value is known when the
-// model is compiled. A forest over nodes remembers why classes were merged, so
-// that any equality can be explained by steps that were taken before it.
+// model is compiled. A forest over nodes records why classes were merged, so
+// that any equality can be explained by steps taken before it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -39,7 +40,7 @@ namespace mlc::egraph {
 
 /// Which application of a rule made a node or merged two classes.
 using ApplicationId = unsigned;
-/// Made by the function itself; of a merge: congruence.
+/// For nodes: part of the function itself. For merges: congruence.
 inline constexpr ApplicationId noApplication = ~0u >> 1;
 
 struct Node {
@@ -47,7 +48,7 @@ struct Node {
   ApplicationId maker;
 };
 
-/// What holds of every node of a class.
+/// Facts that hold for every node of a class.
 struct Analysis {
   /// Null for tuples.
   mlir::Type type;
@@ -59,7 +60,7 @@ struct Analysis {
   bool isProduced = false;
   /// Some node writes out an infinity or a NaN.
   bool hasNoNumber = false;
-  /// What an argument is assumed to satisfy: bits by ElementPredicate.
+  /// The assumptions on an argument: bits by ElementPredicate.
   unsigned elements = 0;
 
   bool isCompileTime() const { return compileTime != noNode; }
@@ -80,20 +81,20 @@ public:
   /// is assumed to satisfy; Constant makes it known at compile time.
   NodeId addArgument(unsigned index, mlir::Type type,
                      llvm::ArrayRef<ElementPredicate> elements = {});
-  /// A new node, merged with a congruent one where there is one. Of a tuple,
-  /// the projections are the nodes that follow it. The types must fit: see
+  /// Adds a node; if a congruent one exists, both are merged. The projections
+  /// of a tuple are the nodes that follow it. The types must fit: see
   /// `resultTypes`.
   NodeId add(OperatorId op, llvm::ArrayRef<NodeId> children,
              ApplicationId maker);
-  /// Makes two classes one. False, with nothing done, when their types differ.
+  /// Merges two classes. False, with no change, if their types differ.
   bool merge(NodeId a, NodeId b, ApplicationId reason);
-  /// Notes that wherever `from` is defined, `to` is, and equals it. False, with
-  /// nothing done, when their types differ.
+  /// Records that wherever `from` is defined, `to` is defined and equal. False,
+  /// with no change, if their types differ.
   bool refine(NodeId from, NodeId to, ApplicationId reason);
-  /// Restores congruence and what classes know, after merges.
+  /// Restores congruence and the analyses of classes after merges.
   void rebuild();
-  /// Nodes of the classes that were merged or became known at compile time
-  /// since this was asked last; of what was added, nothing.
+  /// Nodes of classes that were merged or became known at compile time since
+  /// the last call; excludes added nodes.
   std::vector<NodeId> takeChanged() { return std::exchange(changed, {}); }
 
   //===-- Asking ----------------------------------------------------------===//
@@ -119,14 +120,14 @@ public:
   NodeId lookup(OperatorId op, llvm::ArrayRef<NodeId> children) const {
     return terms.lookup(op, children);
   }
-  /// The operation that stands for a Compute node; for pricing.
+  /// The operation that represents a Compute node; for pricing.
   mlir::Operation *prototypeOf(NodeId node);
   /// Whether the results of an operator are known at compile time when its
   /// operands are.
   static bool keepsCompileTime(mlir::Operation *op);
   size_t numNodes() const { return terms.numNodes(); }
   size_t numClasses() const { return terms.numClasses(); }
-  /// Merges so far: tells whether anything has changed.
+  /// The number of merges so far; shows whether anything has changed.
   size_t numMerges() const { return merges; }
   /// The literal of a class, if it has one that is written out.
   mlir::DenseElementsAttr literalOf(NodeId node) const;
@@ -134,29 +135,29 @@ public:
   /// is not known at compile time.
   bool dependsOn(NodeId from, NodeId to) const;
 
-  /// A refinement as it was noted.
+  /// A recorded refinement.
   struct Refinement {
     NodeId from, to;
     ApplicationId reason;
   };
   using RefinementPath = llvm::SmallVector<Refinement, 1>;
   llvm::ArrayRef<Refinement> getRefinements() const { return refinements; }
-  /// The way from a class to one that refines it, empty where they are equal;
-  /// nothing where there is none. Between two refinements nodes are equal.
+  /// The path from a class to one that refines it: empty if they are equal,
+  /// nullopt if there is none. Between two refinements nodes are equal.
   std::optional<RefinementPath> findRefinement(NodeId from, NodeId to) const;
 
   //===-- Why -------------------------------------------------------------===//
 
-  /// One step on the way from a node to an equal one.
+  /// One step on the path from a node to an equal one.
   struct Link {
     NodeId from, to;
     ApplicationId reason;
   };
-  /// The way from `a` to `b`, which are equal: only merges that were made
-  /// before they became so.
+  /// The path between the equal nodes `a` and `b`. It uses only merges made
+  /// before these became equal.
   llvm::SmallVector<Link> explain(NodeId a, NodeId b) const;
-  /// For a node that shows that a class is known at compile time: the nodes
-  /// that show it of its children.
+  /// For a node that shows that a class is known at compile time, the nodes
+  /// that show it for its children.
   llvm::ArrayRef<NodeId> compileTimeChildren(NodeId node) const;
 
 private:
@@ -169,10 +170,10 @@ private:
 
   Congruence<Analysis> terms;
   std::vector<ApplicationId> makers;
-  /// The forest of reasons: a node's way towards its root.
+  /// The forest of reasons: each node's edge towards its root.
   std::vector<std::pair<NodeId, ApplicationId>> towardsRoot;
   std::unordered_map<NodeId, llvm::SmallVector<NodeId, 2>> shownBy;
-  /// Classes that `rebuild` has to look at.
+  /// Classes that `rebuild` must visit.
   std::vector<NodeId> newlyCompileTime;
   std::vector<Refinement> refinements;
   std::vector<NodeId> changed;

@@ -11,7 +11,7 @@ using llvm::SmallVector;
 
 namespace {
 
-/// Marks what a result rests on.
+/// Marks what a result depends on.
 class Needs {
 public:
   Needs(const EGraph &graph, const std::vector<Application> &applications)
@@ -44,7 +44,7 @@ public:
     }
   }
 
-  /// That `b` is `a`, or refines it by `path`.
+  /// Needs that `b` equals `a`, or refines it by `path`.
   void refinement(NodeId a, NodeId b, const EGraph::RefinementPath &path) {
     for (const EGraph::Refinement &one : path) {
       equality(a, one.from);
@@ -61,7 +61,7 @@ public:
     refinement(a, b, *path);
   }
 
-  /// Works off what the calls before have put aside.
+  /// Processes everything that earlier calls have queued.
   void close() {
     while (!pending.empty() || !opened.empty()) {
       while (!pending.empty()) {
@@ -83,8 +83,8 @@ private:
     opened.push_back(id);
   }
 
-  /// What a step needs: its terms, that `before` lies over them, and that what
-  /// it assumes of tensors shows.
+  /// Adds what a step needs: its terms, the match of `before` over these, and
+  /// its assumptions on tensors.
   void open(ApplicationId id) {
     const Application &step = applications[id];
     const RuleProgram &program = *step.program;
@@ -112,7 +112,7 @@ private:
     }
   }
 
-  /// That `node` is known at compile time.
+  /// Needs that `shown` is known at compile time.
   void show(NodeId shown) {
     if (!shownNodes.insert(shown).second)
       return;

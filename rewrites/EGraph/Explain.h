@@ -16,18 +16,18 @@ struct ChosenNode {
   llvm::SmallVector<NodeId, 3> operands;
 };
 
-/// Where the nodes of the function came from, and what a step gains.
+/// The origin of the function's nodes, and the gain of a step.
 struct Origins {
   /// The function's arguments and operators' nodes, in order.
   llvm::ArrayRef<NodeId> arguments, operators;
-  /// The operators' places, one for each.
+  /// The operators' places, one per operator.
   llvm::ArrayRef<std::string> places;
   llvm::function_ref<double(const Application &)> gainOf;
 };
 
-/// The trail of a result: of all applications, those that made a chosen node or
-/// that an equality rests on, in the order in which they were made. `outputs`
-/// are what the function returned and, at the same places, what it returns now.
+/// The trail of a result: the applications that made a chosen node or that an
+/// equality depends on, in the order in which they were made. `outputs` pairs
+/// what the function returned with what it returns now.
 Trail explainResult(const EGraph &graph, const Saturation &saturation,
                     const Origins &origins, llvm::ArrayRef<ChosenNode> chosen,
                     llvm::ArrayRef<std::pair<NodeId, NodeId>> outputs);

@@ -1,4 +1,4 @@
-//===- Matcher.cpp - Where a rule lies over an e-graph --------------------===//
+//===- Matcher.cpp - Matches of a rule in an e-graph ----------------------===//
 
 #include "rewrites/EGraph/Matcher.h"
 
@@ -34,7 +34,7 @@ NodeIndex::NodeIndex(const EGraph &graph, bool withWeights) {
       for (NodeId member : graph.classOf(node).nodes)
         if (const Operator &op = graph.operatorOf(member); op.name)
           byName[op.name->getAsOpaquePointer()].push_back(member);
-  // By age, whatever class they are in.
+  // Sort by age, across classes.
   for (auto &entry : byName)
     llvm::sort(entry.second);
 }
@@ -63,12 +63,12 @@ public:
   void run() { takeStep(0); }
 
 private:
-  /// What is laid and bound so far. A match grows and shrinks by what one
-  /// operator binds: a node that does not fit, as most do not, costs no more
-  /// than what was bound before that showed.
+  /// The partial match. It grows and shrinks by the bindings of one operator,
+  /// so a node that does not fit (most do not) costs only the bindings made
+  /// before the mismatch.
   struct State {
     EMatch ematch;
-    /// Not solved yet: the rule's expression and the graph's.
+    /// Unsolved equations: the rule's expression and the graph's.
     SmallVector<std::pair<IntExpr, IntExpr>, 4> equations;
     /// Slots of the ematch, in the order in which they were bound.
     SmallVector<unsigned, 8> boundValues, boundIntegers, boundReals;
@@ -82,7 +82,7 @@ private:
             state.boundIntegers.size(), state.boundReals.size()};
   }
 
-  /// Takes back what was bound since.
+  /// Undoes the bindings made since the mark.
   void unbind(const Mark &mark) {
     auto takeBack = [](auto &slots, SmallVectorImpl<unsigned> &bound,
                        size_t size, auto unbound) {
@@ -138,7 +138,7 @@ private:
         tryNode(number, node);
         continue;
       }
-      // A projection stands between the value and the operator.
+      // A projection is between the value and the operator.
       const Operator &op = graph.operatorOf(node);
       if (op.kind == Operator::Kind::Projection &&
           op.index == step.value - wanted.firstResult)
@@ -147,7 +147,7 @@ private:
     }
   }
 
-  /// Lays the operator of step `number` on `node` and goes on.
+  /// Matches the operator of step `number` to `node` and continues.
   void tryNode(unsigned number, NodeId node) {
     isDone |= visitor.stepsLeft == 0;
     if (isDone)
@@ -211,7 +211,7 @@ private:
     return true;
   }
 
-  /// The equations that need no solver are decided here.
+  /// Decides the equations that need no solver.
   bool matchInteger(const IntPattern &pattern, IntExpr value) {
     if (pattern.symbol >= 0) {
       IntExpr &bound = state.ematch.integers[pattern.symbol];

@@ -65,9 +65,9 @@ Operation *OperatorTable::prototype(OperatorId id, ArrayRef<Type> operands) {
   for (Type type : operands)
     values.push_back(operandOf(type));
   const Operator &op = operators[id];
-  OpBuilder builder(context); // the block has no parent to tell its context
+  OpBuilder builder(context); // the block has no parent to get the context from
   builder.setInsertionPointToEnd(&scratch);
-  // That an operator does not fit is an answer here, not an error to report.
+  // An operator that does not fit is an answer here, not an error to report.
   ScopedDiagnosticHandler quiet(context,
                                 [](Diagnostic &) { return success(); });
   FailureOr<Operation *> made =

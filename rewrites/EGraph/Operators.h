@@ -13,7 +13,7 @@
 
 namespace mlc::egraph {
 
-/// What a node does to its children.
+/// The operator that a node applies to its children.
 struct Operator {
   enum class Kind {
     Argument,   // of the function; `index` says which
@@ -29,8 +29,8 @@ struct Operator {
   bool isTuple() const { return kind == Kind::Compute && numResults > 1; }
 };
 
-/// Operators, each once, and what they give on operands of given types.
-/// Attributes are uniqued by MLIR, so that pointers tell operators apart.
+/// Interned operators, and their result types for given operand types.
+/// Attributes are uniqued by MLIR, so operators are compared by pointers.
 class OperatorTable {
 public:
   explicit OperatorTable(mlir::MLIRContext *context) : context(context) {}
@@ -42,13 +42,13 @@ public:
                      unsigned numResults);
   const Operator &operator[](OperatorId id) const { return operators[id]; }
 
-  /// An operation that stands for a Compute operator on operands of these
-  /// types; null where that is not well formed. It is in no function: only its
-  /// name, attributes and types mean something.
+  /// An operation that represents a Compute operator on operands of these
+  /// types; null if that is not well formed. It is in no function: only its
+  /// name, attributes and types are meaningful.
   mlir::Operation *prototype(OperatorId id,
                              llvm::ArrayRef<mlir::Type> operands);
-  /// Lets `op`, which must outlive the table's use, be the prototype of its
-  /// like.
+  /// Makes `op`, which must outlive the table, the prototype of equal
+  /// operators.
   OperatorId add(mlir::Operation *op);
 
   mlir::MLIRContext *getContext() const { return context; }

@@ -1,4 +1,4 @@
-//===- RuleProgram.cpp - A rule made ready for an e-graph -----------------===//
+//===- RuleProgram.cpp - A rule compiled for an e-graph -------------------===//
 
 #include "rewrites/EGraph/RuleProgram.h"
 #include <set>
@@ -18,7 +18,7 @@ unsigned RuleProgram::slot(std::vector<std::string> &names, StringRef name) {
 }
 
 IntPattern RuleProgram::integerPattern(IntExpr expr) {
-  // Every symbol gets its slot, also where it stands inside an expression.
+  // Every symbol gets a slot, including those inside expressions.
   expr.walkSymbols([&](StringRef symbol) { slot(integers, symbol); });
   int bare = expr.getKind() == IntExpr::Kind::Symbol
                  ? static_cast<int>(slot(integers, expr.getSymbol()))
@@ -137,12 +137,12 @@ unsigned RuleProgram::depthOf(unsigned value) const {
   unsigned deepest = 0;
   for (unsigned operand : op.operands)
     deepest = std::max(deepest, depthOf(operand));
-  // A projection stands above a tuple.
+  // A projection adds a level above a tuple.
   return deepest + (op.numResults > 1 ? 2 : 1);
 }
 
-/// From the operator that gives the first result downwards; then, for parts
-/// that hang together by inputs only, up from what they share.
+/// Goes down from the operator of the first result; then, for parts that are
+/// connected only by inputs, up from the shared inputs.
 bool RuleProgram::orderSteps() {
   llvm::SmallVector<bool> isKnown(numValues, false), isLaid(pattern.size());
   auto lay = [&](PatternStep step) {
@@ -176,9 +176,9 @@ bool RuleProgram::orderSteps() {
   return llvm::all_of(isLaid, [](bool laid) { return laid; });
 }
 
-/// Looks, where the built side has symbols of its own, for an operator on both
-/// sides that reads the same argument: another reader of it, somewhere in the
-/// graph, shows which sizes are worth having.
+/// If the built side has its own symbols, looks for an operator on both sides
+/// that reads the same argument. Other readers of that argument in the graph
+/// show which sizes are useful.
 bool RuleProgram::findChoice(func::FuncOp function) {
   std::set<std::string> bound(integers.begin(), integers.end());
   auto isFree = [&](IntExpr expr) {

@@ -1,4 +1,4 @@
-//===- RuleProgram.h - A rule made ready for an e-graph ---------*- C++ -*-===//
+//===- RuleProgram.h - A rule compiled for an e-graph -----------*- C++ -*-===//
 
 #ifndef MLC_REWRITES_EGRAPH_RULEPROGRAM_H
 #define MLC_REWRITES_EGRAPH_RULEPROGRAM_H
@@ -8,8 +8,8 @@
 
 namespace mlc::egraph {
 
-/// An integer of a pattern. A bare symbol is bound by what it meets first;
-/// anything else is an equation to solve.
+/// An integer of a pattern. A bare symbol is bound at its first use; anything
+/// else is an equation to solve.
 struct IntPattern {
   IntExpr expr;
   int symbol = -1; // slot of a bare symbol
@@ -24,7 +24,7 @@ struct AttributePattern {
   unsigned real = 0;                       // Real: slot
 };
 
-/// What an argument of the rule must look like.
+/// The pattern for an argument of the rule.
 struct ArgumentPattern {
   mlir::Type elementType;
   llvm::SmallVector<IntPattern, 4> dims;
@@ -39,7 +39,7 @@ struct PatternOp {
   unsigned firstResult = 0, numResults = 1;
 };
 
-/// What the matcher does next, given what is laid already.
+/// The next step of the matcher, given the partial match.
 struct PatternStep {
   enum class Kind {
     Root, // op: any node of its name
@@ -60,9 +60,9 @@ struct BuildOp {
   unsigned numResults = 1;
 };
 
-/// How a symbol that only the built side has is chosen: so that operand
-/// `operand` of built operator `op` gets the size that some other reader of
-/// the argument `shared` has there.
+/// Chooses a symbol that only the built side has, such that operand `operand`
+/// of built operator `op` gets the size that some other reader of the argument
+/// `shared` has there.
 struct ChoiceEquation {
   unsigned operand, dim;
   IntExpr size;
@@ -70,7 +70,7 @@ struct ChoiceEquation {
 struct Choice {
   mlir::OperationName name; // of the readers
   unsigned shared;          // argument
-  unsigned sharedOperand;   // place of `shared` among a reader's operands
+  unsigned sharedOperand;   // index of `shared` among a reader's operands
   llvm::SmallVector<ChoiceEquation, 4> equations;
 };
 
@@ -79,15 +79,15 @@ class RuleProgram {
 public:
   enum class Direction { Forward, Backward };
 
-  /// Null where the rule cannot be used so: it matches no operator, or the
-  /// built side has symbols or arguments that nothing decides.
+  /// Null if the rule cannot be used in this direction: it matches no operator,
+  /// or the built side has symbols or arguments that nothing determines.
   static std::unique_ptr<RuleProgram>
   compile(Rule &rule, Direction direction = Direction::Forward);
 
   Rule *rule = nullptr;
-  /// Whether both sides become one class; else the built side refines the
-  /// pattern's. What is not proved serves derivations alone, which ask what
-  /// follows from equations.
+  /// Whether both sides become one class; otherwise the built side refines the
+  /// pattern. Unproved rules are used only in derivations, which treat rules as
+  /// equations.
   bool mergesSides() const { return !rule->proved || rule->proved->isTwoWay; }
   llvm::SmallVector<ArgumentPattern, 4> arguments;
   llvm::SmallVector<PatternOp, 4> pattern;
@@ -98,18 +98,18 @@ public:
   std::vector<std::string> integers, reals; // names by slot
   std::optional<Choice> choice;
   unsigned numValues = 0;
-  /// How many classes the pattern goes down from its first result; of parts
-  /// that hang together by inputs, of the first.
+  /// How many classes the pattern goes down from its first result; if parts are
+  /// connected only by inputs, this is for the first part.
   unsigned depth = 0;
 
-  /// The operator of the pattern, and which of its results, that a value is;
-  /// the value is no argument.
+  /// The pattern operator and the result number that define a value, which is
+  /// no argument.
   std::pair<unsigned, unsigned> giverOf(unsigned value) const;
-  /// The same of the built side.
+  /// The same for the built side.
   std::pair<unsigned, unsigned> builderOf(unsigned value) const;
-  /// Whether operators may be laid in one way with several values of symbols.
+  /// Whether one match of operators may have several values of symbols.
   bool hasChoice() const { return choice || !rule->splits.empty(); }
-  /// Several operators that share nothing but inputs.
+  /// Several operators that share only inputs.
   bool isMultiOutput() const { return patternResults.size() > 1; }
   bool hasConditions() const {
     return !rule->assumptions.integers.empty() ||

@@ -36,8 +36,9 @@ Saturation::Saturation(EGraph &graph, ArrayRef<const RuleProgram *> programs,
     : graph(graph), programs(programs), limits(limits), pauses(programs.size()),
       stepsLeft(limits.steps) {}
 
-/// Completes a match by the symbols that only the built side has: once for
-/// all other readers of the shared argument that give them the same values.
+/// Completes a match with values for the symbols that only the built side has,
+/// once for each distinct set of values from other readers of the shared
+/// argument.
 void Saturation::choose(const RuleProgram &program, const EMatch &ematch,
                         llvm::function_ref<void(const EMatch &)> callback) {
   if (!program.choice) {
@@ -89,7 +90,7 @@ void Saturation::choose(const RuleProgram &program, const EMatch &ematch,
   }
 }
 
-/// Of the matches from `first` on, see SaturationLimits::parts.
+/// Drops matches from `first` on as SaturationLimits::parts says.
 void Saturation::dropMergedParts(const RuleProgram &program,
                                  std::vector<Found> &found, size_t first) {
   auto sharedOf = [&](const Found &entry) {
@@ -117,7 +118,7 @@ void Saturation::dropMergedParts(const RuleProgram &program,
   std::move(kept.begin(), kept.end(), std::back_inserter(found));
 }
 
-/// Gathers what is new, up to a limit. Equations are solved once for all
+/// Collects new matches, up to a limit. Equations are solved once for all
 /// rounds.
 class Saturation::Finder : public EMatchVisitor {
 public:
@@ -186,7 +187,7 @@ void Saturation::search(std::vector<Found> &found) {
     Finder finder(*this, *program,
                   size_t(limits.matchesPerRule) << pauses[i].times, found);
     finder.stepsLeft = stepsLeft;
-    // Parts that hang together by inputs are met from above, too.
+    // Parts that are connected by inputs can also be reached from above.
     const bool isAllNew =
         program->isMultiOutput() || isUpToDateIn[i] != iterations;
     findEMatches(graph, index, *program, finder, [&](NodeId root) {
@@ -208,8 +209,9 @@ void Saturation::search(std::vector<Found> &found) {
   }
 }
 
-/// Where nothing is new, the rounds until a rule is looked for again would find
-/// nothing either: all pauses are shorter by them. False where no rule pauses.
+/// If nothing is new, the rounds until the first pause ends would find nothing
+/// either, so this shortens all pauses by these rounds. False if no rule
+/// pauses.
 bool Saturation::endFirstPause() {
   const unsigned next = iterations + 1;
   std::optional<unsigned> first;

@@ -1,22 +1,22 @@
 //===- Saturate.h - Applying rules until nothing is new ---------*- C++ -*-===//
 //
-// *Weights.* What is known at compile time is computed once, before the model
-// runs, and costs nothing then: a search does not care how a weight is made,
-// only of what type it is. Rules that fold one operator after another into the
-// weights of a convolution give the same convolution over and over, each time
-// with weights that are equal as numbers but, as terms, of another class. An
-// e-graph would keep all of them and go on from each. So, where a class holds
-// an expression already that differs from a rule's built side in nothing but
-// how weights of the same types are made, the application is skipped; and no
-// rule is laid over what only makes a weight.
+// *Weights.* Values known at compile time are computed once, before the model
+// runs, and cost nothing at run time. The search therefore cares only about the
+// type of a weight, not about how it is computed. Rules that fold operators
+// into the weights of a convolution give the same convolution repeatedly, each
+// time with weights that are equal as numbers but belong to different classes.
+// An e-graph would keep all of these and continue from each. So an application
+// is skipped if the class already holds an expression that differs from the
+// rule's built side only in how weights of the same types are computed. Rules
+// are also not matched within expressions that only compute a weight.
 //
-// Both take choices away, never add one, so what is found stays right, and a
-// trail holds only what was applied. What is lost is little: rules look at a
-// weight's type and at whether it is known, which are the same in both, save
-// for two kinds: those in which one weight stands in two places (they need the
-// same class; the first way to make it, in a fixed order of rules, is the same
-// wherever the same weights meet), and those that ask for the elements of a
-// literal (a computed weight has none).
+// Both only remove choices, so results stay correct, and a trail holds only
+// what was applied. Little is lost: rules look at a weight's type and at
+// whether it is known, and both are the same for either expression. There are
+// two exceptions. Rules with one weight in two places need the same class; the
+// first way to compute it, in a fixed order of rules, is the same wherever the
+// same weights meet. Rules on the elements of a literal do not match a computed
+// weight.
 //
 #ifndef MLC_REWRITES_EGRAPH_SATURATE_H
 #define MLC_REWRITES_EGRAPH_SATURATE_H
@@ -32,30 +32,28 @@ namespace mlc::egraph {
 struct SaturationLimits {
   unsigned nodes = 20000;
   unsigned iterations = 12;
-  /// Rules with several results apply in this many first iterations: each
-  /// merges all pairs that there are.
+  /// Rules with several results apply only in this many first iterations: each
+  /// iteration merges all pairs.
   unsigned multiOutputIterations = 2;
-  /// Where more parts than this share an input, all pairs of them, and pairs of
-  /// pairs, would be all their subsets: there, each part is merged once, and
-  /// what it became goes on in its stead.
+  /// If more parts than this share an input, each part is merged only once and
+  /// its result replaces it. Merging all pairs, and pairs of pairs, would give
+  /// all subsets.
   unsigned parts = 3;
-  /// Values known at compile time are weights (see the top): of several ways
-  /// to make one, one is kept. Off where equalities between weights are asked
-  /// for.
+  /// Values known at compile time are weights (see the top): of several ways to
+  /// compute one, one is kept. Off if equalities between weights matter.
   bool mergeWeights = true;
-  /// A rule that is found more often in one iteration pauses, for
-  /// `pauseIterations`, and twice as often and long the next time.
+  /// A rule with more matches in one iteration pauses for `pauseIterations`;
+  /// both limits double the next time.
   unsigned matchesPerRule = 1000;
   unsigned pauseIterations = 2;
-  /// Nodes on which an operator of a rule is laid to see whether it fits, and
-  /// matches that are applied: what takes the time, counted, so that a result
-  /// does not depend on how fast the machine is.
+  /// The number of nodes that the matcher tries plus the matches applied. A
+  /// count instead of a clock keeps results independent of the machine's speed.
   uint64_t steps = 10'000'000;
 };
 
 enum class StopReason {
   Saturated,      // no rule says anything new
-  Reached,        // what was asked for is there
+  Reached,        // the goal was reached
   NodeLimit,      //
   IterationLimit, //
   StepLimit,      //
@@ -70,8 +68,8 @@ struct Application {
   llvm::SmallVector<NodeId, 8> built;
   /// For each of the rule's assumptions on tensors, the node that showed it.
   llvm::SmallVector<NodeId, 4> shownBy;
-  /// Where what stands for a value of the pattern only refines what the node
-  /// was made with: both, and how.
+  /// An operand of a matched node whose bound value only refines it, and the
+  /// path between them.
   struct Refined {
     NodeId child, value;
     EGraph::RefinementPath path;
@@ -85,23 +83,22 @@ public:
   Saturation(EGraph &graph, llvm::ArrayRef<const RuleProgram *> programs,
              const SaturationLimits &limits);
 
-  /// What may be taken for true, beside what holds: a condition, with values
-  /// put in for its symbols.
+  /// Adds a condition to assume, with values substituted for its symbols.
   void assume(const Condition &condition, const Bindings &bindings);
   void assume(const RealAssumption &assumption);
 
-  /// Runs until `isReached` (asked after every iteration) or a limit.
+  /// Runs until `isReached` (checked after every iteration) or a limit.
   StopReason run(llvm::function_ref<bool()> isReached = [] { return false; });
 
   enum class Outcome {
     New,    // the rule was applied
     Known,  // the graph has the built side already, and knows it equal
-    Alike,  // the same, but that weights are made in another way; not applied
+    Alike,  // the same up to how weights are computed; not applied
     Refused // conditions do not hold, or it does not fit; nothing is changed
   };
-  /// Applies a rule at a match; unless `mergeWeights`, also where that
-  /// makes weights in another way only. `built`, where New or Known: the nodes
-  /// of the built operators.
+  /// Applies a rule at a match; without `mergeWeights`, even if only the
+  /// computation of weights differs. If New or Known, `built` receives the
+  /// nodes of the built operators.
   Outcome apply(const RuleProgram &program, const EMatch &ematch,
                 bool mergeWeights, llvm::SmallVectorImpl<NodeId> &built);
 
@@ -138,10 +135,10 @@ private:
   bool symbolsFit(const RuleProgram &program, const Bindings &bindings) const;
   bool tensorsFit(const RuleProgram &program, const EMatch &ematch,
                   llvm::SmallVectorImpl<NodeId> &shownBy) const;
-  /// What a rule builds at a match.
+  /// The operators that a rule builds at a match.
   struct Plan {
     llvm::SmallVector<OperatorId, 8> operators;
-    /// Of the values of the built side.
+    /// Types of the values of the built side.
     llvm::SmallVector<mlir::Type, 8> types;
     llvm::SmallVector<bool, 8> isWeight;
   };
@@ -164,20 +161,20 @@ private:
   std::vector<Application> applications;
   std::set<std::string> assumed; // as text
   std::vector<RealAssumption> assumedReals;
-  /// What was applied or can never be.
+  /// Matches that were applied or can never be.
   std::set<EMatchKey> done;
   /// Nodes over which a rule's equations have no solution.
   std::set<EMatchKey> unsolvable;
   /// Nodes that a rule built by splitting a size (Rule::splits).
   std::set<std::pair<const RuleProgram *, NodeId>> splitParts;
-  /// The solutions of those that may have several (Rule::splits).
+  /// The solutions of equations that may have several (Rule::splits).
   std::map<EMatchKey, std::vector<EMatch>> solutions;
   /// Nodes over which a rule with several results was applied.
   llvm::DenseSet<NodeId> mergedParts;
   std::vector<Pause> pauses;
   Changes changes{0};
-  /// The iteration for which what has changed in the one before is all that is
-  /// new to a rule: it was looked for then, and nothing of it left.
+  /// Per rule, the iteration in which only the changes of the previous one are
+  /// new to it, because that one found and handled all its matches.
   std::vector<unsigned> isUpToDateIn;
   unsigned iterations = 0;
   uint64_t stepsLeft;

@@ -112,8 +112,8 @@ bool Saturation::tensorsFit(const RuleProgram &program, const EMatch &ematch,
              });
 }
 
-/// What of the match lies over what only refines; nothing where something does
-/// not even that.
+/// The operands in the match that are only refined by their values; nullopt if
+/// some value is no refinement.
 std::optional<SmallVector<Application::Refined, 0>>
 Saturation::findRefined(const RuleProgram &program,
                         const EMatch &ematch) const {
@@ -136,8 +136,8 @@ Saturation::findRefined(const RuleProgram &program,
 // Applying
 //===----------------------------------------------------------------------===//
 
-/// The operators to build, if all of them are well formed there and the
-/// results have the types that they must have.
+/// Plans the operators to build; false if one is not well formed or a result
+/// has the wrong type.
 bool Saturation::plan(const RuleProgram &program, const EMatch &ematch,
                       const Bindings &bindings, Plan &planned) {
   SmallVectorImpl<Type> &types = planned.types;
@@ -201,7 +201,8 @@ buildNodes(const EGraph &graph, const RuleProgram &program,
   return true;
 }
 
-/// Whether the graph has all of the built side already, and knows it equal.
+/// Whether the graph already contains the whole built side and knows that it is
+/// equal.
 bool Saturation::isKnown(const RuleProgram &program, const EMatch &ematch,
                          ArrayRef<OperatorId> operators,
                          SmallVectorImpl<NodeId> &built) {
@@ -259,7 +260,8 @@ public:
 
 private:
   bool holdsOperator(unsigned op, NodeId node) {
-    // What several parts of the built side read is one node here, too.
+    // A value that several parts of the built side read must be one node here
+    // too.
     if (laid[op] != noNode)
       return graph.areEqual(laid[op], node);
     if (graph[node].op != planned.operators[op])
@@ -279,7 +281,7 @@ private:
   const RuleProgram &program;
   const EMatch &ematch;
   const Plan &planned;
-  /// For operators of the built side, the node found for it.
+  /// The node found for each operator of the built side.
   SmallVector<NodeId, 8> laid;
 };
 
@@ -296,7 +298,7 @@ bool Saturation::isKnownButForWeights(const RuleProgram &program,
 }
 
 /// Results that are computed together must not depend on one another through
-/// what goes in: an argument of one part would need a result of another.
+/// their inputs: an argument of one part would need a result of another.
 bool Saturation::wouldMakeCycle(const RuleProgram &program,
                                 const EMatch &ematch) {
   if (!program.isMultiOutput())
@@ -347,12 +349,12 @@ Saturation::EMatchKey Saturation::nodesOf(const RuleProgram &program,
   return key;
 }
 
-/// What tells matches of a rule apart. It depends on nodes alone, with
-/// their attributes and types: those never change.
+/// The identity of a match of a rule. It depends only on nodes with their
+/// attributes and types, which never change.
 Saturation::EMatchKey Saturation::keyOf(const RuleProgram &program,
                                         const EMatch &ematch) {
   EMatchKey key = nodesOf(program, ematch);
-  // Merged in one order, parts are not merged in another.
+  // Parts that were merged in one order are not merged in another.
   if (program.isMultiOutput())
     llvm::sort(key.begin() + 1, key.end());
   if (program.hasChoice())
@@ -376,7 +378,7 @@ Saturation::Outcome Saturation::apply(const RuleProgram &program,
     done.insert(keyOf(program, ematch));
     return Outcome::Known;
   }
-  // What is known of tensors, and what depends on what, may change.
+  // Facts about tensors, and dependences, may change.
   SmallVector<NodeId> shownBy;
   if (!tensorsFit(program, ematch, shownBy) || wouldMakeCycle(program, ematch))
     return Outcome::Refused;

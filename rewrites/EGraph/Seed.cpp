@@ -39,7 +39,7 @@ public:
     return true;
   }
 
-  /// The Compute node of which a term is the first result.
+  /// The Compute node whose first result is the term.
   NodeId operatorOf(TermId term) const {
     NodeId node = terms[term];
     return graph.operatorOf(node).kind == Operator::Kind::Projection

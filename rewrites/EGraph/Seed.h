@@ -7,9 +7,9 @@
 
 namespace mlc::egraph {
 
-/// Takes the steps of a trail that another engine has found for the function
-/// of `origin`, so that its result is among those that the graph holds.
-/// Returns the operators of that result; nothing when a step cannot be taken.
+/// Replays a trail that another engine has found for the function of `origin`,
+/// so that the graph contains its result. Returns the operators of that result;
+/// nullopt if a step cannot be applied.
 std::optional<std::vector<NodeId>>
 seed(const Trail &trail, const FunctionNodes &origin, EGraph &graph,
      Saturation &saturation, llvm::ArrayRef<const RuleProgram *> programs);

@@ -11,7 +11,7 @@ using llvm::ArrayRef;
 using llvm::SmallVector;
 
 //===----------------------------------------------------------------------===//
-// In
+// Reading a function
 //===----------------------------------------------------------------------===//
 
 bool FunctionNodes::canRead(func::FuncOp function) {
@@ -73,10 +73,9 @@ double Selector::secondsOf(NodeId node) {
              : cost.seconds(graph.prototypeOf(node), facts);
 }
 
-/// What tells selections of equal cost apart, so that the cheapest is one and
-/// the same in every run, whatever the solver tries first: from 0 to 1, more
-/// for younger nodes, so that what gains nothing is not done, and no two sums
-/// alike.
+/// Breaks ties between selections of equal cost, so that the cheapest is the
+/// same in every run. From 0 to 1, higher for younger nodes, so that steps
+/// without gain are not taken; sums of these values differ.
 static double tieBreak(NodeId node, size_t numNodes) {
   uint64_t mixed = (node + 1) * 0x9e3779b97f4a7c15ull;
   mixed ^= mixed >> 32;
@@ -85,10 +84,10 @@ static double tieBreak(NodeId node, size_t numNodes) {
   return (jitter + 7 * static_cast<double>(node) / numNodes) / 8;
 }
 
-/// What counts of the effort beside the seconds. Between selections that take
-/// equally long it is all that counts.
+/// The weight of the effort relative to the seconds. It decides only between
+/// selections of equal time.
 constexpr double effortShare = 2e-7;
-/// How often what has unread parts is left away before nothing is done.
+/// How many rounds ban nodes with unread parts before the search gives up.
 constexpr int maxBanningRounds = 8;
 
 double Selector::priceOf(NodeId node) {
@@ -106,8 +105,8 @@ double Selector::secondsOf(ArrayRef<NodeId> nodes) {
   return total;
 }
 
-/// Classes that are reachable and not known at compile time: what is known
-/// costs nothing, however it is made.
+/// The problem of the reachable classes that are not known at compile time:
+/// known values cost nothing, however they are computed.
 Selector::Problem Selector::makeProblem(ArrayRef<NodeId> outputs,
                                         double tieSeconds) {
   Problem made;
@@ -237,7 +236,7 @@ std::vector<ChosenNode> Selector::order(ArrayRef<NodeId> outputs,
   return chosen;
 }
 
-/// The selection that a graph's operators are.
+/// The selection given by a graph's operators.
 Extraction Selector::startFrom(const Problem &made, ArrayRef<NodeId> known) {
   llvm::DenseMap<NodeId, unsigned> numbers;
   for (auto [i, node] : llvm::enumerate(made.nodes))
@@ -246,7 +245,7 @@ Extraction Selector::startFrom(const Problem &made, ArrayRef<NodeId> known) {
   Extraction start;
   start.chosen.assign(made.classes.size(), -1);
   auto choose = [&](NodeId node) {
-    // One of congruent nodes stands for all of them.
+    // One congruent node represents all others.
     auto it = numbers.find(graph.lookup(graph[node].op, graph.children(node)));
     auto eclass = made.classNumbers.find(graph.find(node));
     if (it != numbers.end() && eclass != made.classNumbers.end() &&
@@ -260,12 +259,12 @@ Extraction Selector::startFrom(const Problem &made, ArrayRef<NodeId> known) {
          ++i)
       choose(graph.resultOf(node, i));
   }
-  // Arguments stand for themselves.
+  // Arguments represent themselves.
   for (auto [i, node] : llvm::enumerate(made.nodes))
     if (graph.operatorOf(node).kind == Operator::Kind::Argument &&
         !isRefinement(made, i))
       start.chosen[made.problem.nodes[i].eclass] = i;
-  // What is none of the graph's is there by what refines it.
+  // Classes without a node of the graph are computed by a refinement.
   for (size_t i = 0; i < made.nodes.size(); ++i)
     if (int &chosen = start.chosen[made.problem.nodes[i].eclass];
         chosen < 0 && isRefinement(made, i))
@@ -280,8 +279,8 @@ Selection Selector::select(ArrayRef<NodeId> outputs,
   banned.clear();
   Selection selection = selectOnce(outputs, known, &effort);
   double lowerBound = selection.lowerBound;
-  // What nobody reads is left away: merged results have no other parts than
-  // those that are wanted, even where a target would do more in the same time.
+  // Drop nodes with unread results: merged results have only parts that are
+  // read, even if a target would compute more in the same time.
   for (int round = 0;; ++round) {
     std::vector<NodeId> unread = findUnread(selection, known.front());
     if (unread.empty())
@@ -293,7 +292,8 @@ Selection Selector::select(ArrayRef<NodeId> outputs,
       banned.clear();
       selection = selectOnce(outputs, known.take_front(1), nullptr);
     }
-    // Elsewhere, what is banned might be read whole; the first bound holds.
+    // Another selection might read the banned nodes whole, so the first bound
+    // holds.
     selection.lowerBound = lowerBound;
     selection.isOptimal &=
         selection.seconds <= lowerBound * (1 + 3 * effortShare);
@@ -338,7 +338,7 @@ Selection Selector::selectOnce(ArrayRef<NodeId> outputs,
 }
 
 //===----------------------------------------------------------------------===//
-// Out
+// Rebuilding the function
 //===----------------------------------------------------------------------===//
 
 namespace {
@@ -394,7 +394,8 @@ public:
   }
 
 private:
-  /// Of an operator that a rule made: those of the operators it stands for.
+  /// The location of an operator; one that a rule made gets those of the
+  /// operators it replaces.
   Location locationOf(NodeId node) {
     auto it = locations.find(node);
     if (it != locations.end())

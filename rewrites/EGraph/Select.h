@@ -1,4 +1,4 @@
-//===- Select.h - A function in an e-graph, and the best one out of it -*-===//
+//===- Select.h - The best function of an e-graph ---------------*- C++ -*-===//
 
 #ifndef MLC_REWRITES_EGRAPH_SELECT_H
 #define MLC_REWRITES_EGRAPH_SELECT_H
@@ -20,8 +20,8 @@ struct FunctionNodes {
 
   /// Whether `function` is of that kind.
   static bool canRead(mlir::func::FuncOp function);
-  /// Adds the function's nodes. The operations are prototypes from now on: they
-  /// must outlive the graph's last addition.
+  /// Adds the function's nodes. The operations become prototypes: they must
+  /// outlive the graph's last addition.
   static FunctionNodes read(mlir::func::FuncOp function, EGraph &graph);
 };
 
@@ -32,8 +32,8 @@ struct Selection {
   std::vector<NodeId> outputs;
   double seconds = 0;    // by the cost model
   double lowerBound = 0; // of every selection
-  /// No selection is cheaper by more than what tells equal ones apart (four
-  /// ten-millionths, and a billionth for each class).
+  /// No selection is cheaper by more than the tie-breaking margin (four
+  /// ten-millionths, plus a billionth per class).
   bool isOptimal = false;
 };
 
@@ -41,22 +41,22 @@ class Selector {
 public:
   Selector(EGraph &graph, const CostModel &cost) : graph(graph), cost(cost) {}
 
-  /// The cheapest selection that computes `outputs` and nothing that nobody
-  /// reads: exact within `effort`, and never worse than the first of
-  /// the `known` ones, each given by the Compute nodes of a graph that computes
-  /// them; what that leaves unread may stay so.
+  /// The cheapest selection that computes `outputs` without unread results. It
+  /// is exact within `effort` and never worse than the first of the `known`
+  /// selections, each given by the Compute nodes of a graph that computes
+  /// `outputs`. Results that this first one leaves unread may stay unread.
   Selection select(llvm::ArrayRef<NodeId> outputs,
                    llvm::ArrayRef<std::vector<NodeId>> known,
                    ExtractionEffort &effort);
-  /// What a Compute node takes; 0 when its value is known at compile time.
+  /// The time of a Compute node; 0 if its value is known at compile time.
   double secondsOf(NodeId node);
   double secondsOf(llvm::ArrayRef<NodeId> nodes);
 
 private:
-  /// Which nodes of the graph the extraction problem speaks of.
+  /// Maps the extraction problem to nodes of the graph.
   struct Problem {
     ExtractionProblem problem;
-    /// A node of another class stands for what refines its class by it.
+    /// A node of another class stands for a refinement of its class.
     std::vector<NodeId> nodes, classes;
     llvm::DenseMap<NodeId, unsigned> classNumbers;
   };
@@ -67,12 +67,12 @@ private:
 
   OperandFacts factsOf(NodeId node);
   double priceOf(NodeId node);
-  /// Without an effort, the first of `known` as it is.
+  /// Without an effort, returns the first of `known` unchanged.
   Selection selectOnce(llvm::ArrayRef<NodeId> outputs,
                        llvm::ArrayRef<std::vector<NodeId>> known,
                        ExtractionEffort *effort);
-  /// Nodes of which the selection computes parts that it does not read, other
-  /// than those of `allowed`.
+  /// Nodes with parts that the selection computes but does not read, except
+  /// those of `allowed`.
   std::vector<NodeId> findUnread(const Selection &selection,
                                  llvm::ArrayRef<NodeId> allowed);
   Extraction startFrom(const Problem &made, llvm::ArrayRef<NodeId> known);
@@ -83,15 +83,16 @@ private:
 
   EGraph &graph;
   const CostModel &cost;
-  /// By class: the node to compute it with; one of another class refines it.
+  /// The node that computes each class; a node of another class refines it.
   llvm::DenseMap<NodeId, NodeId> choice;
   /// May not be chosen.
   llvm::DenseSet<NodeId> banned;
 };
 
 /// Turns `function`, whose nodes are `origin`, into the selection. Operators
-/// that stay are the same operations; new ones carry the locations of those
-/// that they come from. Fails, with the function unusable, only on a bug.
+/// that stay are the same operations; new ones have the locations of the
+/// operators that they come from. Fails, with the function unusable, only on a
+/// bug.
 mlir::LogicalResult rebuildFunction(mlir::func::FuncOp function,
                                     const FunctionNodes &origin,
                                     const EGraph &graph,

@@ -1,4 +1,4 @@
-//===- Unread.cpp - What a selection computes and nobody reads ------------===//
+//===- Unread.cpp - Unread results of a selection -------------------------===//
 
 #include "rewrites/EGraph/Select.h"
 
@@ -9,7 +9,7 @@ using llvm::ArrayRef;
 using llvm::SmallVector;
 
 namespace {
-/// What is read of a value: a box along one axis each time.
+/// The parts of a value that are read, each a box along one axis.
 struct Readings {
   bool isWhole = false;
   std::optional<int64_t> axis;
@@ -17,7 +17,7 @@ struct Readings {
 };
 } // namespace
 
-/// Adds what a slice of `dims` reads.
+/// Adds the part that a slice of `dims` reads.
 static void addReading(Readings &readings, ArrayRef<IntExpr> dims,
                        DictionaryAttr slice) {
   auto starts = slice.getAs<DimsAttr>("starts");

@@ -77,9 +77,9 @@ Selection evaluated(const ExtractionProblem &part, std::vector<int> chosen) {
   return selection;
 }
 
-/// Local search over sets of classes that are taken to be there for others to
-/// use: the cheapest trees beside them are a selection. Classes enter and leave
-/// the set one at a time, as long as the selection gets cheaper.
+/// Local search over sets of classes that are assumed to be selected and free
+/// to use: the cheapest trees given these form a selection. Classes enter and
+/// leave the set one at a time, as long as the selection gets cheaper.
 class Improvement {
 public:
   explicit Improvement(const ExtractionProblem &part)
@@ -88,7 +88,8 @@ public:
         isAssumed(part.classes.size()) {}
 
   Selection run() {
-    // Every try walks the part once. The dearest have most to share: first.
+    // Every try walks the part once. Try the most expensive classes first,
+    // since they have most to share.
     size_t budget = 2'000'000 / (part.nodes.size() + 1);
     std::vector<unsigned> candidates = sharedClasses();
     for (bool changes = true; changes;) {
@@ -108,7 +109,8 @@ public:
   }
 
 private:
-  /// Classes that nodes of two or more others use, the dearest first.
+  /// Classes that nodes of two or more other classes use, the most expensive
+  /// first.
   std::vector<unsigned> sharedClasses() const {
     std::vector<unsigned> shared;
     for (unsigned i = 0; i < part.classes.size(); ++i) {
@@ -124,8 +126,8 @@ private:
     return shared;
   }
 
-  /// Takes the assumed classes and what they need for free; keeps the selection
-  /// if that is cheaper, with everything paid for.
+  /// Treats the assumed classes and all that they need as free; keeps the
+  /// selection if its full cost is lower.
   bool tryAssumed() {
     std::vector<double> reduced = costs;
     std::vector<bool> isFree(part.classes.size());
@@ -162,7 +164,8 @@ Selection improve(const ExtractionProblem &part) {
   return Improvement(part).run();
 }
 
-/// All selections of a small part, cut off where they are no better.
+/// Enumerates all selections of a small part and prunes those that are no
+/// better.
 class Enumeration {
 public:
   Enumeration(const ExtractionProblem &part, Selection &best)
@@ -183,7 +186,7 @@ private:
       needed.push_back(eclass);
   }
 
-  /// Chooses for `needed[next]` and those behind it.
+  /// Chooses nodes for `needed[next]` and all later classes.
   void extend(std::vector<unsigned> &needed, size_t next, double cost) {
     if (steps == 0 || cost >= best.cost)
       return;
@@ -224,7 +227,7 @@ void finish(const ExtractionProblem &problem, const ExtractReduction &reduced,
     result.cost = cost;
     result.chosen = std::move(chosen);
   }
-  // Bounds are sums in another order: they may pass the cost by rounding.
+  // Bounds are sums in another order, so they may exceed the cost by rounding.
   if (result.lowerBound > result.cost * (1 - 1e-9))
     result.lowerBound = result.cost;
   result.optimal = result.lowerBound == result.cost;

@@ -2,11 +2,11 @@
 //
 // Classes of equal values, each with nodes that compute it from other classes.
 // A selection picks one node for every class that is needed, starting from the
-// roots and without cycles; a class counts once however many use it. Nothing
-// here knows of tensors.
+// roots and without cycles; a class counts once, however many nodes use it.
+// Nothing here depends on tensors.
 //
 // Both extractions first make the problem smaller (ExtractReduce.h), so that
-// most graphs fall apart into pieces that are solved by enumeration.
+// most graphs split into parts that are solved by enumeration.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,9 +38,9 @@ struct ExtractionProblem {
 };
 
 struct Extraction {
-  /// By class: the node that is chosen, -1 where the class is not needed.
+  /// The node chosen for each class, or -1 if the class is not needed.
   std::vector<int> chosen;
-  /// Of the chosen nodes; infinite when no selection exists.
+  /// The cost of the chosen nodes; infinite if no selection exists.
   double cost = std::numeric_limits<double>::infinity();
   /// No selection costs less.
   double lowerBound = 0;
@@ -63,19 +63,19 @@ double selectionCost(const ExtractionProblem &problem,
 /// the size of the problem only. Deterministic.
 Extraction extractGreedy(const ExtractionProblem &problem);
 
-/// What the integer programs of extractions may still take; counts down. No
-/// clock looks on: the answer is the same on every machine.
+/// The remaining budget of the integer programs of extractions. It is no clock,
+/// so the answer is the same on every machine.
 struct ExtractionEffort {
   /// Nodes of CBC's search trees.
   uint64_t nodes = 300;
-  /// Of CBC's simplex, and some for each integer program, of which there is
-  /// another one after each whose solution has cycles. Looked at before each.
+  /// Simplex iterations of CBC, plus some for each integer program; a solution
+  /// with cycles leads to another program. Checked before each program.
   uint64_t iterations = 30'000;
 };
 
 /// The cheapest selection, through enumeration and an integer program (CBC),
-/// never worse than `start`. When the effort is used up, the best selection so
-/// far with the bound that was proved till then.
+/// never worse than `start`. When the effort is used up, returns the best
+/// selection and the bound so far.
 Extraction extractExact(const ExtractionProblem &problem,
                         const Extraction &start, ExtractionEffort &effort);
 

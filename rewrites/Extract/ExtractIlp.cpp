@@ -1,10 +1,10 @@
 //===- ExtractIlp.cpp - Extraction as an integer program ------------------===//
 //
-// One 0-1 variable for each node. Of a class at most one node is chosen, of a
-// root exactly one. Where a class a uses a class b, the chosen nodes of a that
-// name b are no more than those of b (one row for each pair of classes, which
-// is tighter than one for each node). A cycle of k classes has at most k - 1
-// of its steps chosen; such rows are added when a solution has the cycle.
+// One 0-1 variable for each node. At most one node of a class is chosen, and
+// exactly one of a root. If class a uses class b, at most as many nodes of a
+// that use b are chosen as nodes of b (one row per pair of classes, which is
+// tighter than one per node). A cycle of k classes has at most k - 1 of its
+// steps chosen; such rows are added when a solution has the cycle.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,7 +21,7 @@ using namespace mlc;
 
 namespace {
 
-/// What a program takes however easy it is, in iterations' time.
+/// The fixed cost of a program, in iterations.
 constexpr int iterationsPerProgram = 30;
 
 struct Row {
@@ -51,7 +51,7 @@ public:
     }
   }
 
-  /// The classes follow one another in a circle.
+  /// Forbids the cycle of these classes.
   void addCycle(llvm::ArrayRef<unsigned> cycle) {
     Row row;
     for (size_t i = 0; i < cycle.size(); ++i)
@@ -96,7 +96,7 @@ public:
     // With preprocessing CBC 2.10 looks for columns of the start that it has
     // removed, and gives up.
     Cbc_setParameter(model.get(), "preprocess", "off");
-    // CBC's heuristics look at the seconds, too: never.
+    // CBC's heuristics also look at the time; disable that.
     Cbc_setMaximumSeconds(model.get(), 1e9);
     Cbc_setMaximumNodes(model.get(), std::min<uint64_t>(maxNodes, INT_MAX / 2));
     Cbc_setAllowableGap(model.get(), 1e-6);
@@ -130,7 +130,7 @@ private:
 
   void addUse(unsigned used, llvm::ArrayRef<unsigned> users) {
     if (isRoot[used])
-      return; // there in any case
+      return; // present in any case
     Row row;
     for (unsigned node : users) {
       row.columns.push_back(node);
@@ -172,7 +172,8 @@ private:
   std::vector<Row> rows;
 };
 
-/// Cycles of a selection that can be reached from the roots; none: it is valid.
+/// Cycles of a selection that are reachable from the roots; if there are none,
+/// it is valid.
 std::vector<std::vector<unsigned>> cyclesOf(const ExtractionProblem &problem,
                                             const std::vector<int> &chosen) {
   enum class State : char { New, Open, Done };

@@ -8,13 +8,11 @@
 namespace mlc {
 
 /// Improves a selection with CBC. One variable for each node; a class that is
-/// used has a node; cycles are forbidden as they come up, so that graphs
-/// without them pay nothing. Stops when `effort`, which it takes from, is used
-/// up.
+/// used has a node; cycles are forbidden as they appear, so that graphs without
+/// cycles pay nothing. Consumes `effort` and stops when it is used up.
 ///
-/// `chosen` is a valid selection of cost `cost`; both are replaced by a better
-/// one when there is one. Returns a bound from below: `cost` when it is proved
-/// to be the least.
+/// `chosen` is a valid selection of cost `cost`; both are replaced if a better
+/// one is found. Returns a lower bound: `cost` if it is proved minimal.
 double solveIlp(const ExtractionProblem &problem, std::vector<int> &chosen,
                 double &cost, ExtractionEffort &effort);
 

@@ -80,8 +80,8 @@ TreeCosts mlc::treeCosts(const ExtractionProblem &problem) {
 }
 
 double mlc::shareBound(const ExtractionProblem &problem) {
-  // A class is used by at most as many as name it: of each class the nodes
-  // count once, since one of them is chosen.
+  // At most as many classes use a class as have a node that names it: one node
+  // of each class is chosen, so its nodes count once.
   std::vector<double> users(problem.classes.size(), 0);
   for (unsigned root : problem.roots)
     users[root] += 1;
@@ -94,7 +94,7 @@ double mlc::shareBound(const ExtractionProblem &problem) {
     for (unsigned child : named)
       users[child] += 1;
   }
-  // From below, so that every round is a valid bound.
+  // Iterate from below, so that every round gives a valid bound.
   std::vector<double> bound(problem.classes.size(), 0);
   bool changes = true;
   for (int round = 0; round < 100 && changes; ++round) {
@@ -267,8 +267,8 @@ std::vector<bool> ExtractReduction::reachable() const {
   return seen;
 }
 
-/// Nodes that use themselves or what cannot be extracted; classes that no root
-/// can need.
+/// Drops nodes that use themselves or classes that cannot be extracted, and
+/// classes that no root can need.
 bool ExtractReduction::dropHopeless() {
   std::vector<int> classOf;
   TreeCosts tree = treeCosts(current(classOf));
@@ -292,8 +292,8 @@ bool ExtractReduction::dropHopeless() {
   return changes;
 }
 
-/// A root is needed in any case: whoever uses it may take it for free, unless
-/// the two lie on a cycle. A root with one node is decided.
+/// A root is always needed, so nodes may use it for free unless both are on a
+/// cycle. A root with one node is decided.
 bool ExtractReduction::fixRoots() {
   std::vector<int> classOf;
   ExtractionProblem now = current(classOf);
@@ -333,7 +333,8 @@ bool ExtractReduction::fixRoots() {
   return changes;
 }
 
-/// A node is beaten by one that costs no more and needs no other classes.
+/// Drops nodes that are dominated by one that costs no more and needs no other
+/// classes.
 bool ExtractReduction::dropBeaten() {
   bool changes = false;
   for (std::vector<Node> &nodes : classes) {
@@ -355,7 +356,7 @@ bool ExtractReduction::dropBeaten() {
   return changes;
 }
 
-/// A class with one node that one node uses becomes part of that.
+/// Merges a class that has one node and one user into that user.
 bool ExtractReduction::contract() {
   struct Use {
     unsigned count = 0, eclass = 0, node = 0;
@@ -419,7 +420,7 @@ void ExtractReduction::cut() {
   TreeCosts tree = treeCosts(now);
   selectionCost(now, tree.choice);
   for (size_t i = 0; i < classes.size(); ++i) {
-    // What one selection does without is not required.
+    // A class that some selection does not use is not required.
     if (classes[i].empty() || tree.choice[classOf[i]] < 0 || isRoot(i))
       continue;
     if (budget < nodes)

@@ -1,8 +1,8 @@
 //===- ExtractReduce.h - Smaller extraction problems ------------*- C++ -*-===//
 //
-// What can be decided without a search: classes that cost nothing, nodes that
-// another one beats, classes with one node. What is left is cut where every
-// selection must pass (articulation classes) into parts that share nothing.
+// Decides what needs no search: classes without cost, dominated nodes, classes
+// with one node. The rest is cut into parts that share nothing, at classes that
+// every selection contains (articulation classes).
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,13 +13,13 @@
 
 namespace mlc {
 
-/// The cheapest way to each class when nothing is shared: a bound from above,
-/// and a selection without cycles.
+/// The cheapest tree for each class without sharing: an upper bound, and a
+/// selection without cycles.
 struct TreeCosts {
   std::vector<double> cost; ///< by class; infinite: cannot be extracted
   std::vector<int> choice;  ///< by class
 };
-/// Answers the question for one problem with different costs of its nodes.
+/// Computes tree costs of one problem for different node costs.
 class TreeSolver {
 public:
   explicit TreeSolver(const ExtractionProblem &problem);
@@ -44,8 +44,8 @@ private:
 TreeCosts treeCosts(const ExtractionProblem &problem);
 std::vector<double> nodeCosts(const ExtractionProblem &problem);
 
-/// A bound from below: each class's cost is shared out among all that could
-/// use it. Valid whatever is shared.
+/// A lower bound: each class's cost is divided among all classes that could use
+/// it. Valid for any sharing.
 double shareBound(const ExtractionProblem &problem);
 
 /// Strongly connected components of the classes, numbered.
@@ -60,10 +60,10 @@ public:
   /// The parts, which share no class. Their costs and `fixedCost` add up.
   const std::vector<ExtractionProblem> &parts() const { return problems; }
   double fixedCost() const { return fixed; }
-  /// The selection of the whole problem that selections of the parts stand for.
+  /// The selection of the whole problem given by selections of the parts.
   std::vector<int> lift(llvm::ArrayRef<std::vector<int>> selections) const;
-  /// What a selection of the whole problem is in a part; incomplete where it
-  /// took nodes that were dropped.
+  /// A selection of the whole problem restricted to a part; incomplete if it
+  /// used dropped nodes.
   std::vector<int> restrict(size_t part, llvm::ArrayRef<int> chosen) const;
 
 private:
@@ -82,8 +82,8 @@ private:
   void cut();
   bool isRequired(unsigned eclass) const;
   void split();
-  /// This problem in the common form; `classOf` receives the class of each
-  /// class that is in it, -1 for the others.
+  /// The current problem as an ExtractionProblem; `classOf` receives the new
+  /// number of each class, or -1.
   ExtractionProblem current(std::vector<int> &classOf) const;
   std::vector<bool> reachable() const;
   bool isRoot(unsigned eclass) const;
@@ -91,15 +91,15 @@ private:
   const ExtractionProblem &problem;
   std::vector<std::vector<Node>> classes;
   std::vector<unsigned> roots;
-  /// Original nodes chosen in any case, and those to take where a class that
-  /// costs nothing is needed.
+  /// Original nodes that are always chosen, and those to take if a class
+  /// without cost is needed.
   std::vector<unsigned> taken;
   std::vector<int> free;
   double fixed = 0;
   bool feasible = true;
 
   std::vector<ExtractionProblem> problems;
-  /// By part and node: what it stands for.
+  /// By part and node: the original nodes that it stands for.
   std::vector<std::vector<std::vector<unsigned>>> originals;
 };
 

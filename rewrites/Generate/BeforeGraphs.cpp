@@ -1,4 +1,4 @@
-//===- BeforeGraphs.cpp - Linear graphs that one contraction may be -------===//
+//===- BeforeGraphs.cpp - Linear graphs that may be one contraction -------===//
 
 #include "rewrites/Generate/BeforeGraphs.h"
 #include "dialects/Graph/PointwiseOps.h"
@@ -26,7 +26,7 @@ std::string BeforeGraph::name() const {
   llvm_unreachable("unknown shape");
 }
 
-/// Whether `special` is what `general` is for some attributes.
+/// Whether `special` is `general` with particular attributes.
 static bool isSpecialCase(StringRef special, StringRef general) {
   if (special == general)
     return true;
@@ -68,8 +68,8 @@ bool BeforeGraph::contains(const BeforeGraph &other) const {
 
 namespace {
 
-/// One operator of the list. Convolutions differ in what their attributes are
-/// free to be.
+/// One operator of the list. Convolutions differ in how free their attributes
+/// are.
 enum class Step {
   GroupedConv,       // any attributes, groups g
   FinelyGroupedConv, // groups m * l
@@ -130,11 +130,11 @@ bool isWindow(Step step) {
          step == Step::ValidAveragePool || step == Step::Pad;
 }
 
-/// One window behind another.
+/// The window of two windows in sequence.
 SketchWindow compose(const SketchWindow &a, const SketchWindow &b) {
   SketchWindow c;
   for (unsigned i = 0; i < 2; ++i) {
-    // Taps of b are a's stride apart, so gaps between taps are equal only where
+    // Taps of b are a's stride apart, so gaps between taps are equal only if
     // one of the two has a single tap or neither has gaps.
     bool aIsPoint = a.kernel[i].isConstant(1);
     c.kernel[i] = a.kernel[i] + a.strides[i] * (b.kernel[i] - 1);
@@ -255,7 +255,7 @@ public:
     case Step::ValidAveragePool:
       return s.averagePool(x, w, true);
     case Step::Residual:
-      // Equal as they stand, not under a condition.
+      // The dims must be equal without a condition.
       if (dims != Sketch::dimsOf(input))
         return {};
       return s.op<AddOp>({x, input});
@@ -298,7 +298,7 @@ private:
   }
 };
 
-/// Groups that one convolution in place of the steps may have, finest first.
+/// Group counts for one convolution that replaces the steps, finest first.
 std::vector<IntExpr> groupsFor(const Sketch &s, ArrayRef<Step> steps,
                                IntExpr channels) {
   std::vector<IntExpr> result;
@@ -340,10 +340,10 @@ std::optional<BeforeGraph> imageChain(MLIRContext *context,
     y = graph.apply(step, y, x, suffixOf(i));
   BeforeGraph result;
   result.function = graph.s.finish({y});
-  // A border alone is no reason for a convolution.
+  // A border alone does not justify a convolution.
   bool isContraction = llvm::any_of(
       steps, [](Step step) { return isWindow(step) && step != Step::Pad; });
-  // The input plus itself is its double.
+  // The input plus itself is just its double.
   if (!result.function || !isContraction || steps[0] == Step::Residual)
     return std::nullopt;
   SketchWindow all = graph.windows.front();
@@ -360,7 +360,7 @@ std::optional<BeforeGraph> imageChain(MLIRContext *context,
   return result;
 }
 
-/// Branches side by side, on one input or on one each.
+/// Parallel branches on one shared input or on one input each.
 std::optional<BeforeGraph> imageBranches(MLIRContext *context,
                                          ArrayRef<Step> steps,
                                          BeforeGraph::Shape shape,
@@ -437,7 +437,7 @@ void addImages(MLIRContext *context, unsigned maxOps,
       for (auto [first, second] : {std::pair(Step::Conv, Step::Conv),
                                    std::pair(Step::Conv, Step::AveragePool),
                                    std::pair(Step::AveragePool, Step::Conv)})
-        // Branches with one window may stand in either order.
+        // Branches with the same window may be in either order.
         if (isCentred || first == Step::Conv)
           add(imageBranches(context, {first, second}, shape, isCentred, false));
     add(imageBranches(context, {Step::Conv, Step::Conv, Step::Conv},

@@ -1,4 +1,4 @@
-//===- BeforeGraphs.h - What one contraction may be -------------*- C++ -*-===//
+//===- BeforeGraphs.h - Graphs that may be one contraction ------*- C++ -*-===//
 
 #ifndef MLC_REWRITES_GENERATE_BEFOREGRAPHS_H
 #define MLC_REWRITES_GENERATE_BEFOREGRAPHS_H
@@ -7,7 +7,7 @@
 
 namespace mlc::generate {
 
-/// A before side, and what a template takes from it.
+/// A before side, and the facts that templates use.
 struct BeforeGraph {
   enum class Contraction { Convolution, MatMul };
 
@@ -30,7 +30,7 @@ struct BeforeGraph {
   std::vector<IntExpr> groups;
 
   std::string name() const;
-  /// Whether this chain is `other` with attributes that are more special.
+  /// Whether this chain is `other` with more special attributes.
   bool isInstanceOf(const BeforeGraph &other) const;
   /// Whether `other` is a shorter chain inside this one.
   bool contains(const BeforeGraph &other) const;

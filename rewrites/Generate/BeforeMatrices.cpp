@@ -1,4 +1,4 @@
-//===- BeforeMatrices.cpp - Products that one product may be --------------===//
+//===- BeforeMatrices.cpp - Products that may be one product --------------===//
 
 #include "dialects/Graph/ContractionOps.h"
 #include "dialects/Graph/PointwiseOps.h"

@@ -93,8 +93,8 @@ private:
   SmallVector<SmallVector<IntExpr>, 2> dims;
 };
 
-/// Whether each dim of `value` is 1 or the broadcast's. (Import checks this at
-/// run time where it is not known; a rule should know.)
+/// Whether each dim of `value` is 1 or the broadcast's. (Import checks unknown
+/// dims at run time; a rule should know them.)
 bool repeats(Value value, ArrayRef<NamedAttribute> attributes) {
   SmallVector<IntExpr> from = *getDims(cast<RankedTensorType>(value.getType()));
   ArrayRef<IntExpr> to = cast<DimsAttr>(attributes[0].getValue()).getDims();
@@ -111,7 +111,7 @@ bool repeats(Value value, ArrayRef<NamedAttribute> attributes) {
 FailureOr<Value> VariantBuilder::build(OpBuilder &builder, ArrayRef<Step> steps,
                                        ValueRange operands,
                                        Constants constants) {
-  // That types do not fit is an answer here, not an error.
+  // Types that do not fit are an answer here, not an error.
   ScopedDiagnosticHandler silent(context,
                                  [](Diagnostic &) { return success(); });
   OperandDims dims(operands);

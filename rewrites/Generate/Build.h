@@ -13,7 +13,7 @@ namespace mlc::generate {
 llvm::SmallVector<IntExpr> parseDims(mlir::MLIRContext *context,
                                      llvm::StringRef text);
 
-/// Makes operators of variants in one context. Parses each text once.
+/// Builds operators of variants in one context. Parses each text once.
 class VariantBuilder {
 public:
   explicit VariantBuilder(mlir::MLIRContext *context) : context(context) {}
@@ -22,8 +22,8 @@ public:
   using Constants = llvm::function_ref<mlir::Value(
       llvm::StringRef name, llvm::ArrayRef<IntExpr> dims)>;
 
-  /// Appends the operators of a variant; fails, silently, where its types do
-  /// not fit.
+  /// Appends the operators of a variant; fails silently if its types do not
+  /// fit.
   mlir::FailureOr<mlir::Value> build(mlir::OpBuilder &builder,
                                      llvm::ArrayRef<Step> steps,
                                      mlir::ValueRange operands,

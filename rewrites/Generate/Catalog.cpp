@@ -1,5 +1,4 @@
-//===- Catalog.cpp - A leaf set's operators, ready to run
-//------------------===//
+//===- Catalog.cpp - A leaf set's operators, ready to run -----------------===//
 
 #include "rewrites/Generate/Catalog.h"
 #include "dialects/Interfaces/Attributes.h"
@@ -13,7 +12,7 @@ using llvm::StringRef;
 
 namespace mlc::generate {
 
-/// Larger values cost more than the rules that need them are worth.
+/// Larger values cost more than the rules that need them gain.
 static constexpr uint32_t maxElements = 600;
 
 Signs signsOf(unsigned leaf, unsigned instantiation,
@@ -41,7 +40,7 @@ std::vector<Guided> sampleValues(uint64_t seed, size_t count, Signs signs,
     bool isNegative =
         signs == Signs::Negative || (signs == Signs::Both && (state >> 40 & 1));
     Guided value = guided(isNegative ? -x : x);
-    // Where roots are taken, numbers are squares (Guided.h).
+    // Numbers are squares where roots may be taken (Guided.h).
     if (signs == Signs::Positive) {
       Guided root;
       applyUnary(UnaryFn::Sqrt, &value, &root, 1);
@@ -115,7 +114,7 @@ uint32_t Catalog::internConstant(StringRef name, ArrayRef<IntExpr> dims) {
   return constants.size() - 1;
 }
 
-/// Variants that may give back what they got, which says nothing.
+/// Variants that may be the identity, which gives no rule.
 static bool mayBeIdentity(const Variant &variant) {
   StringRef op = variant.steps[0].op;
   return op == "slice" || op == "pad" || op == "broadcast" || op == "reshape";
@@ -179,7 +178,7 @@ std::optional<Application> Catalog::compile(uint32_t number,
       tensors[op.getResult(0)] = *made;
     }
     program.setResult(tensors[*value]);
-    // Whether every index is in range depends on no number.
+    // Whether indices are in range does not depend on the values.
     std::vector<Guided> ones(maxElements, guided(1.0)),
         out(types[*type].counts[i]);
     SmallVector<const void *> inputs(block.getNumArguments(), ones.data());

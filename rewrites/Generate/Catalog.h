@@ -1,8 +1,7 @@
-//===- Catalog.h - A leaf set's operators, ready to run ----------*- C++
-//-*-===//
+//===- Catalog.h - A leaf set's operators, ready to run ---------*- C++ -*-===//
 //
-// Types and applications of one leaf set. A type is what its dims are in every
-// instantiation; two spellings of the same sizes are one type. A variant
+// Types and applications of one leaf set. A type is identified by its sizes in
+// every instantiation; two spellings of the same sizes are one type. A variant
 // applies to operands when it is well formed in every instantiation.
 //
 //===----------------------------------------------------------------------===//
@@ -38,7 +37,7 @@ struct Application {
 
 class Catalog {
 public:
-  /// Only the variants whose operator is in `ops` are there (all when empty).
+  /// Holds only the variants whose operator is in `ops` (all if empty).
   Catalog(const LeafSet &leafSet, llvm::ArrayRef<std::string> ops);
 
   const LeafSet &getLeafSet() const { return leafSet; }
@@ -50,18 +49,18 @@ public:
   uint32_t numTypes() const { return types.size(); }
   uint32_t typeOfLeaf(unsigned leaf) const { return leafTypes[leaf]; }
 
-  /// The application's number; nothing where the variant does not apply. Not
-  /// thread-safe when the answer is new.
+  /// The application's number; nullopt if the variant does not apply. Not
+  /// thread-safe if the answer is new.
   std::optional<uint32_t> apply(uint32_t variant,
                                 llvm::ArrayRef<uint32_t> operandTypes);
   const Application &application(uint32_t i) const { return applications[i]; }
 
-  /// Elements of a constant in an instantiation.
+  /// The elements of a constant in an instantiation.
   const Guided *constant(uint32_t i, unsigned instantiation) const {
     return constants[i].values[instantiation].data();
   }
 
-  /// The application's value on its operands, in an instantiation.
+  /// Computes the application on its operands in an instantiation.
   void run(const Application &application, unsigned instantiation,
            llvm::ArrayRef<const Guided *> operands, Guided *out) const;
 
@@ -95,13 +94,13 @@ private:
 enum class Signs { Both, Negative, Positive };
 
 /// The signs of a leaf's numbers: all positive in the last instantiation; in
-/// the others of both signs mostly, now and then negative (so that a maximum
-/// is), or positive beside others that are not (so that a root is defined).
+/// the others mostly mixed, sometimes negative (so that a maximum is negative),
+/// or positive while other leaves are not (so that a root is defined).
 Signs signsOf(unsigned leaf, unsigned instantiation,
               unsigned numInstantiations);
 
-/// Sample values of a leaf or constant: numbers of like magnitude, times a
-/// `scale` that is a power of 4.
+/// Sample values of a leaf or constant: numbers of similar magnitude, times
+/// `scale`, a power of 4.
 std::vector<Guided> sampleValues(uint64_t seed, size_t count, Signs signs,
                                  double scale = 1.0);
 

@@ -20,7 +20,7 @@ Emitter::Emitter(MLIRContext *context) : context(context), builder(context) {
 // Types
 //===----------------------------------------------------------------------===//
 
-/// Names of leaves' dims; attributes of the list use none of them.
+/// Names of leaves' dims; attributes of variants use other names.
 static std::string dimName(unsigned leaf, unsigned dim) {
   return std::string(1, static_cast<char>('A' + leaf)) + std::to_string(dim);
 }
@@ -67,8 +67,8 @@ static bool isDimName(StringRef name) {
          name[1] >= '0' && name[1] <= '9';
 }
 
-/// What a leaf's dim must be for `zero` to be 0; nothing where no dim can be
-/// solved for, or might become negative.
+/// Solves `zero` = 0 for a leaf's dim; nullopt if no dim can be solved for or
+/// the solution may be negative.
 static std::optional<std::pair<std::string, IntExpr>> solve(IntExpr zero) {
   std::vector<std::string> names;
   zero.walkSymbols([&](StringRef name) {
@@ -92,7 +92,7 @@ static std::optional<std::pair<std::string, IntExpr>> solve(IntExpr zero) {
     value.walkSymbols([&](StringRef n) { isItself |= n == name; });
     if (isItself || !value.isKnownNonNegative())
       continue;
-    // A later leaf's dim gives way to an earlier one's.
+    // Replace a later leaf's dim by earlier ones.
     if (!best || name > best->first)
       best = {name, value};
   }
@@ -217,8 +217,8 @@ LogicalResult Emitter::buildSides(const Pattern &pattern, ArrayRef<Dims> dims,
                  cast<RankedTensorType>(results[1].getType()).getRank());
 }
 
-/// Sizes are at least `minimum`: those of leaves and those that attributes name
-/// alone (where something is repeated or cut).
+/// Requires sizes of leaves, and sizes that only attributes name (of repeats
+/// and slices), to be at least `minimum`.
 static void requireMinimum(rule::DefOp def,
                            ArrayRef<SmallVector<IntExpr, 4>> dims,
                            unsigned minimum) {

@@ -1,8 +1,8 @@
 //===- Emit.h - A pattern as a rule.def -------------------------*- C++ -*-===//
 //
 // The types of a pattern's leaves are those of the leaf set in which it was
-// found, or the most general ones: every dim a symbol of its own, then made
-// equal as the operators and the results require.
+// found, or the most general ones: every dim starts as its own symbol; dims are
+// then unified as operators and results require.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,8 +17,8 @@ namespace mlc::generate {
 
 enum class Typing { General, LeafSet };
 
-/// The ranks of a rule's tensors: as they were found; with a second spatial
-/// dim; or, for element-wise operators alone, any other rank.
+/// The ranks of a rule's tensors: as found; with a second spatial dim; or, only
+/// for element-wise operators, any other rank.
 struct Shape {
   enum class Kind { AsFound, TwoDims, Rank };
   Kind kind = Kind::AsFound;
@@ -33,9 +33,9 @@ public:
   /// Loads the dialects into `context`.
   explicit Emitter(mlir::MLIRContext *context);
 
-  /// A module with one rule.def of this name. Fails, silently, where the terms
-  /// are not well formed under such types. `minimum`: symbols of leaves' dims
-  /// are required to be at least this.
+  /// A module with one rule.def of this name. Fails silently if the terms are
+  /// not well formed under these types. Symbols of leaves' dims are required to
+  /// be at least `minimum`.
   mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>>
   emit(const Pattern &pattern, Typing typing, llvm::StringRef name,
        unsigned minimum, Shape shape = {});
@@ -54,7 +54,7 @@ private:
   buildTerm(const Pattern &pattern, uint8_t node, mlir::OpBuilder &builder,
             llvm::DenseMap<uint8_t, mlir::Value> &values,
             VariantBuilder::Constants constants);
-  /// Makes dims equal that must be; true when something changed.
+  /// Unifies dims that must be equal; true if anything changed.
   bool unify(Sides sides, llvm::SmallVectorImpl<Dims> &dims);
 
   mlir::MLIRContext *context;
@@ -64,16 +64,16 @@ private:
 
 /// `relu_of_concat_is_concat_of_relu`.
 std::string ruleName(const Pattern &pattern);
-/// `relu_of_concat`: for where no other rule starts so.
+/// `relu_of_concat`: used if no other rule starts like this.
 std::string shortRuleName(const Pattern &pattern);
 
-/// States a condition in a rule; false when it is no conjunction of
-/// disjunctions of comparisons.
+/// States a condition in a rule; false if it is no conjunction of disjunctions
+/// of comparisons.
 bool addCondition(rule::DefOp def, const Assumptions &condition);
 
 /// The rule as text of a file; arguments keep their names.
 std::string ruleText(mlir::ModuleOp module);
-/// Reads what ruleText wrote.
+/// Parses the output of ruleText.
 mlir::OwningOpRef<mlir::ModuleOp> parseRule(llvm::StringRef text,
                                             mlir::MLIRContext &context);
 

@@ -11,7 +11,7 @@ namespace mlc::generate {
 /// for its records to stay in memory.
 static constexpr uint32_t batchGraphs = 4096;
 static constexpr uint32_t chunkGraphs = 64;
-/// Classes of one key with which a graph is compared.
+/// Maximum number of classes of one key that a graph is compared with.
 static constexpr unsigned maxClasses = 8;
 static constexpr size_t maxConditional = 20000;
 /// Representatives whose samples are kept between batches.
@@ -25,7 +25,7 @@ Enumerator::Enumerator(GraphStore &store, const EnumerateOptions &options)
     : store(store), options(options) {
   for (unsigned t = 0; t < options.jobs; ++t)
     samplers.push_back(std::make_unique<Sampler>(store));
-  // Leaves are classes of their own.
+  // Each leaf is its own class.
   firstOfSize = {0, store.size()};
   for (uint32_t g = 0; g < store.size(); ++g) {
     registerGraph(g, makeRecord(store[g], false, *samplers[0]));
@@ -42,7 +42,7 @@ Enumerator::Record Enumerator::makeRecord(const Graph &graph, bool isLast,
   Record record;
   record.graph = graph;
   for (KeyKind kind : {Signed, Positive}) {
-    // Of the last size, the second key is for graphs without the first.
+    // At the last size, only graphs without the first key need the second.
     if (kind == Positive && isLast && record.has[Signed])
       break;
     Samples samples = sampler.sample(graph, instantiationOf(kind));
@@ -52,7 +52,8 @@ Enumerator::Record Enumerator::makeRecord(const Graph &graph, bool isLast,
     if (!samples.isDefined)
       continue;
     record.print[kind] = store.fingerprint(samples);
-    // One number in two instantiations, be it that of a size, is a constant.
+    // A graph with one value in two instantiations counts as a constant, even
+    // if the value is a size.
     if (samples.isConstant && sampler.sample(graph, 1).isConstant) {
       record.isConstant = true;
       return record;
@@ -66,8 +67,8 @@ Enumerator::Record Enumerator::makeRecord(const Graph &graph, bool isLast,
   return record;
 }
 
-/// Whether two renamed graphs agree wherever both are defined; nothing where
-/// there is no such sample.
+/// Whether two renamed graphs agree wherever both are defined; nullopt if they
+/// are never both defined.
 static std::optional<bool> sameSamples(const Renamings &renamings,
                                        const Samples &a, unsigned ra,
                                        const Samples &b, unsigned rb) {
@@ -125,7 +126,7 @@ void Enumerator::registerGraph(uint32_t id, const Record &record) {
 }
 
 //===----------------------------------------------------------------------===//
-// Which operators apply
+// Applications
 //===----------------------------------------------------------------------===//
 
 const std::vector<uint32_t> &Enumerator::applicationsOf(uint32_t a,
@@ -135,8 +136,8 @@ const std::vector<uint32_t> &Enumerator::applicationsOf(uint32_t a,
   return it == binaryApplications.end() ? none : it->second;
 }
 
-/// Asks for every pair of types that can meet at this size, on one thread, so
-/// that applications have the same numbers in every run.
+/// Requests the applications of every pair of types that can meet at this size,
+/// on one thread, so that their numbers are the same in every run.
 void Enumerator::prepareApplications(unsigned size) {
   Catalog &catalog = store.getCatalog();
   std::vector<std::set<uint32_t>> typesOfSize(size);
@@ -238,7 +239,7 @@ void Enumerator::generate(unsigned size, uint32_t large, Sampler &sampler,
             store[other].numOperators == graph.numOperators && other > large;
         pair(large, {other, r}, isLater);
       }
-      // Of one size, the other order is met from the other side.
+      // Between graphs of one size, the other order comes from the other graph.
       if (store[other].numOperators < graph.numOperators &&
           renamings.isFirstOfDoubleCoset(store[other].symmetry, r,
                                          graph.symmetry) &&
@@ -301,7 +302,7 @@ void Enumerator::runNextSize() {
           .count();
 }
 
-/// What graphs of `size` operators are asked for as operands.
+/// Prepares the data of graphs of `size` operators that serve as operands.
 void Enumerator::prepareExtension(unsigned size) {
   for (uint32_t g = operators.size(); g < store.size(); ++g) {
     operators.emplace_back();
@@ -353,8 +354,8 @@ Enumerator::generateBatch(unsigned size, uint32_t first, uint32_t last) {
   return records;
 }
 
-/// Adds a representative, and what it says of itself; its number, or none where
-/// no more are kept.
+/// Adds a representative and its self-pairs; returns its number, or none if no
+/// more are kept.
 uint32_t Enumerator::keep(const Record &record) {
   SizeCounts &total = counts.back();
   bool isLast = record.graph.numOperators == options.maxOperators;
@@ -373,7 +374,7 @@ uint32_t Enumerator::keep(const Record &record) {
   return id;
 }
 
-/// Records the pair that a hit is, and a class that is new after all.
+/// Records the pair of a hit, or a class that turned out to be new.
 void Enumerator::settle(Hit &hit, const Record &record) {
   SizeCounts &total = counts.back();
   bool isPair = hit.isEqual;
@@ -404,7 +405,7 @@ void Enumerator::runBatch(unsigned size, uint32_t first, uint32_t last) {
   if (sampleCache.size() > maxCached)
     sampleCache.clear();
   std::vector<Record> records = generateBatch(size, first, last);
-  // A graph without the signed key is compared by the positive one.
+  // Graphs without the signed key are compared by the positive one.
   std::vector<Hit> hits;
   for (auto [i, record] : llvm::enumerate(records)) {
     KeyKind kind = record.has[Signed] ? Signed : Positive;

@@ -1,13 +1,14 @@
 //===- Enumerate.h - All graphs up to a size, and equal pairs ---*- C++ -*-===//
 //
-// Graphs are enumerated by the number of their operators. A graph whose
-// fingerprint is new represents its class and is extended; any other gives a
-// pair (representative, graph). Graphs of the last size are not extended.
+// Graphs are enumerated by the number of their operators. A graph with a new
+// fingerprint represents its class and is extended; any other gives a pair
+// (representative, graph). Graphs of the last size are not extended.
 //
 // The key of a class is the fingerprint in the first instantiation (in the
-// last, positive one where a graph is undefined otherwise). Graphs with equal
-// keys are compared in every instantiation: equal wherever both are defined is
-// a candidate; equal in some is a conditional candidate.
+// last, positive one if the graph is undefined there). Graphs with equal keys
+// are compared in every instantiation: a pair that is equal wherever both are
+// defined is a candidate; one that is equal in some instantiations is a
+// conditional candidate.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,23 +26,24 @@ namespace mlc::generate {
 struct EnumerateOptions {
   unsigned maxOperators = 2;
   unsigned jobs = 1;
-  /// Representatives of the last size that are kept, so that graphs of that
-  /// size meet each other.
+  /// Maximum number of representatives of the last size that are kept for
+  /// comparison with other graphs of that size.
   uint64_t maxGraphs = 30'000'000;
-  /// Graphs of that size behind which none is made with one more larger
-  /// operand; 0: none.
+  /// Once this many graphs of that size exist, no further larger operand is
+  /// used; 0: no limit.
   uint64_t maxMade = 0;
   std::function<void(const std::string &)> progress = [](const std::string &) {
   };
 };
 
-/// Agreeing only in one or two instantiations is chance.
+/// Agreement in only one or two instantiations is chance.
 inline constexpr unsigned minAgreements = 3;
 
 /// Two graphs of one value.
 struct EqualPair {
   Renamed graph, representative;
-  /// In how many instantiations they agree, of those where both are defined.
+  /// In how many instantiations they agree, out of those where both are
+  /// defined.
   unsigned agree = 0, compared = 0;
   bool isConditional() const { return agree < compared; }
 };
@@ -50,8 +52,8 @@ struct SizeCounts {
   unsigned numOperators = 0;
   uint64_t graphs = 0, representatives = 0, pairs = 0, conditional = 0;
   uint64_t constant = 0, undefined = 0, notKept = 0, conditionalNotKept = 0;
-  /// Graphs that can be the larger operand, and how many of them were, in the
-  /// order in which they were found (small ones first).
+  /// The number of graphs that can be the larger operand, and how many were
+  /// used, in the order found (small ones first).
   uint32_t operands = 0, extended = 0;
   bool isComplete() const { return extended == operands; }
   double seconds = 0;
@@ -61,14 +63,14 @@ class Enumerator {
 public:
   Enumerator(GraphStore &store, const EnumerateOptions &options);
 
-  /// Enumerates the graphs with one operator more than those there are: of the
-  /// most operators, with a prefix of the operands, by EnumerateOptions.
+  /// Enumerates the graphs with one more operator than the existing ones; at
+  /// the last size only with a prefix of the operands (EnumerateOptions).
   void runNextSize();
-  /// Enumerates everything; then the pairs are those of all sizes.
+  /// Enumerates all sizes; getPairs then returns the pairs of all sizes.
   void run();
 
   const std::vector<SizeCounts> &getCounts() const { return counts; }
-  /// Of the size that was enumerated last, in an order that does not depend on
+  /// The pairs of the size enumerated last, in an order that does not depend on
   /// the number of threads.
   const std::vector<EqualPair> &getPairs() const { return pairs; }
 
@@ -111,7 +113,7 @@ private:
                 std::vector<Record> &out, SizeCounts &count) const;
   Record makeRecord(const Graph &graph, bool isLast, Sampler &sampler) const;
   uint16_t findSymmetries(const Graph &graph, Sampler &sampler) const;
-  /// Compares a record with the classes of its key that it has not met yet.
+  /// Compares a record with the remaining classes of its key.
   void compare(Hit &hit, const Record &record, Sampler &sampler);
   std::vector<Samples> allSamples(const Graph &graph, Sampler &sampler) const;
   const std::vector<Samples> &samplesOf(uint32_t id, Sampler &sampler);

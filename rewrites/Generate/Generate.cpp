@@ -60,7 +60,7 @@ GenerateReport Generation::run() {
 // Graphs and pairs
 //===----------------------------------------------------------------------===//
 
-/// Graphs of fewer operators than the most come first, of all leaf sets.
+/// Enumerates all but the last size first, for all leaf sets.
 void Generation::enumerate() {
   EnumerateOptions settings;
   settings.maxOperators = options.maxOperators;
@@ -128,7 +128,7 @@ void Generation::takePairs(Search &search) {
 // Weights
 //===----------------------------------------------------------------------===//
 
-/// Each rule with solved weights is a family of its own.
+/// Each rule with solved weights is its own family.
 void Generation::solveWeights() {
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   HoleRuleOptions settings;

@@ -1,16 +1,16 @@
 //===- Generate.h - Rules found by enumeration, and proved ------*- C++ -*-===//
 //
-// Read this header first. How rules come to be (one file for each step):
+// Read this header first. How rules are generated (one file per step):
 //
-//   Variants        operators with attribute variants; leaves; sizes
-//   Catalog   which operators apply to which types, ready to run
+//   Variants    operators with attribute variants; leaves; sizes
+//   Catalog     which operators apply to which types, ready to run
 //   Enumerate   all graphs up to a size; equal ones in pairs (Graphs, Guided)
-//   Prune       pairs that say the same thing, or less than another
+//   Prune       drops duplicate pairs and instances of others
 //   Emit        a pair as a rule.def with general types
-//   Prove       the verifier's word on each family
-//   MultiOutput rules with several results, read off proved ones
+//   Prove       the verifier's verdict on each family
+//   MultiOutput rules with several results, derived from proved ones
 //   Saturate    which families follow from others; the rest is the basis
-//   Templates   rules with solved weights, which nobody enumerates
+//   Templates   rules with solved weights, which are not enumerated
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,29 +28,29 @@ struct GenerateOptions {
   std::vector<std::string> ops; // empty: all
   unsigned maxOperators = 2;
   unsigned jobs = 1;
-  /// Of the most operators, of one set of leaves: what is left out is a suffix
-  /// of the larger operands; 0: none.
+  /// Maximum number of graphs of the last size per leaf set. A suffix of the
+  /// larger operands is left out; 0: no limit.
   uint64_t maxGraphs = 0;
-  /// Proofs that are tried of each kind: of families, of those with leaves
-  /// apart, of conditional ones, of variants of the basis; 0: all.
+  /// Maximum number of proofs of each kind: families, widened families,
+  /// conditional families, variants of the basis; 0: no limit.
   size_t maxProofs = 0;
   /// Only rules whose weights are solved (Templates.h).
   bool onlyHoles = false;
-  /// Of outcomes of proofs that were made before, by the family's text.
+  /// Outcomes of earlier proofs, by the family's text.
   std::map<std::string, Outcome> known;
-  /// Called with every outcome that is new, on one thread at a time.
+  /// Called with every new outcome, on one thread at a time.
   std::function<void(const std::string &family, const Outcome &)> proved =
       [](const std::string &, const Outcome &) {};
   std::function<void(const std::string &)> progress = [](const std::string &) {
   };
 };
 
-/// What a step took.
+/// The cost of a step.
 struct StageReport {
   std::string name;
-  uint64_t count = 0; // of what it gave
+  uint64_t count = 0; // of its results
   double seconds = 0, cpuSeconds = 0;
-  uint64_t peakBytes = 0; // of the process, until the stage's end
+  uint64_t peakBytes = 0; // of the process, up to the end of the stage
 };
 
 struct LeafSetReport {
@@ -59,19 +59,19 @@ struct LeafSetReport {
   unsigned numTypes = 0, numTooLarge = 0;
 };
 
-/// A family and what came of it.
+/// A family and its outcome.
 struct FamilyReport {
   std::string text, name, file;
   bool isLinear = false;
   std::vector<std::string> variants;
-  /// In how many instantiations the first variant is equal, of those where it
-  /// is defined.
+  /// In how many instantiations the first variant is equal, out of those where
+  /// it is defined.
   unsigned agree = 0, compared = 0;
   std::optional<Outcome> outcome; // nothing: not tried
-  /// Does not follow from the proved families before it.
+  /// Whether it does not follow from the proved families before it.
   bool isBasis = false;
-  /// Of a conditional family: it follows from others, so none of its own is
-  /// looked for.
+  /// For a conditional family: it follows from others, so no condition is
+  /// searched for it.
   bool isDerived = false;
 };
 
@@ -81,7 +81,7 @@ struct BasisRule {
   Outcome outcome;
 };
 
-/// A rule with several results, read off a rule of the basis.
+/// A rule with several results, derived from a rule of the basis.
 struct MultiOutputReport {
   std::string name, text;
   std::optional<Outcome> outcome; // nothing: not tried
@@ -92,16 +92,16 @@ struct GenerateReport {
   PruneCounts prune;
   std::vector<StageReport> stages;
   std::vector<FamilyReport> families;
-  /// Families of more leaves, of which proved ones with repeated leaves are
-  /// instances: for the basis, and counted apart.
+  /// Families with more leaves, such that proved ones with repeated leaves are
+  /// instances: for the basis, and counted separately.
   std::vector<FamilyReport> widened;
-  /// Families that are equal in some instantiations only: proved ones have a
-  /// condition. Counted apart.
+  /// Families that are equal only in some instantiations; proved ones have a
+  /// condition. Counted separately.
   std::vector<FamilyReport> conditional;
   std::vector<BasisRule> basis;
   std::vector<MultiOutputReport> multiOutput;
   HoleRuleReport holes;
-  std::vector<std::string> skipped; // what the limits left out
+  std::vector<std::string> skipped; // work that the limits left out
 
   unsigned count(Verdict::Kind kind, bool onlyLinear) const;
   unsigned countMultiOutput(Verdict::Kind kind) const;
@@ -124,11 +124,11 @@ std::map<std::string, std::string> ruleFiles(const GenerateReport &report);
 llvm::json::Value toJson(const GenerateReport &report,
                          const GenerateOptions &options);
 
-/// Outcomes as lines of a file, so that a run can be resumed.
+/// Outcomes as lines of a file from which a run can be resumed.
 std::string stateHeader(const GenerateOptions &options);
 std::string stateLine(const std::string &family, const Outcome &outcome);
-/// Reads what stateHeader and stateLine wrote into options.known. A line that
-/// was cut off is ignored; a header of other flags is an error.
+/// Reads the output of stateHeader and stateLine into options.known. A
+/// truncated line is ignored; a header with other flags is an error.
 llvm::Error readState(llvm::StringRef text, GenerateOptions &options);
 
 } // namespace mlc::generate

@@ -1,4 +1,4 @@
-//===- GenerateProofs.cpp - What is proved, and what follows --------------===//
+//===- GenerateProofs.cpp - Proofs and the basis of families --------------===//
 
 #include "rewrites/Generate/Emit.h"
 #include "rewrites/Generate/Generation.h"
@@ -24,7 +24,7 @@ static bool isProved(const FamilyReport &family) {
 // Families
 //===----------------------------------------------------------------------===//
 
-/// Names are given in the order of families, before anything is proved.
+/// Assigns names in the order of families, before any proof.
 void Generation::describe() {
   std::map<std::string, unsigned> taken;
   for (const Family &family : families.always)
@@ -52,8 +52,8 @@ FamilyReport Generation::describe(const Family &family,
 }
 
 void Generation::prove() {
-  // Small families first; those without a repeated leaf, which are what counts,
-  // before others that are up to two operators smaller.
+  // Small families first. Those without a repeated leaf are the most useful and
+  // come before others that are up to two operators smaller.
   auto rank = [&](size_t i) {
     const Pattern &pattern = families.always[i].variants[0];
     return pattern.numOperators(pattern.getBefore()) +
@@ -104,12 +104,12 @@ void Generation::proveEach(std::vector<FamilyReport> &reports,
 }
 
 //===----------------------------------------------------------------------===//
-// What follows
+// Derivation
 //===----------------------------------------------------------------------===//
 
-/// Families come small ones first, so that a family follows from smaller ones
-/// where it can. What those of the basis with repeated leaves are instances of
-/// takes their place.
+/// Small families come first, so that a family follows from smaller ones if
+/// possible. Families of the basis with repeated leaves are replaced by the
+/// wider families of which they are instances.
 void Generation::findBasis() {
   takeBasis();
   watch.finish("basis", report.countBasis());
@@ -125,7 +125,7 @@ void Generation::findBasis() {
   watch.finish("basis with those", report.countBasis());
 }
 
-/// An instance that differs in leaves alone is as large, and comes behind.
+/// An instance that differs only in leaves has the same size and comes after.
 std::vector<Generation::Candidate> Generation::provedFamilies() {
   std::vector<std::pair<unsigned, Candidate>> sized;
   auto add = [&](std::vector<FamilyReport> &reports,
@@ -181,7 +181,7 @@ std::vector<Family> Generation::widerFamilies() {
   return groupIntoFamilies(distinct);
 }
 
-/// A family may be there already, found with more leaves.
+/// A wider family may already be among the enumerated ones.
 void Generation::widen() {
   std::set<std::string> found;
   std::map<std::string, unsigned> taken;
@@ -202,11 +202,11 @@ void Generation::widen() {
             "apart: ");
 }
 
-/// Whatever a candidate follows from holds at least where it does: whether or
-/// not a condition is found for that, none need be looked for here.
+/// A candidate follows only from candidates that hold at least where it does.
+/// Whether or not a condition is found for those, this one needs none.
 std::vector<size_t> Generation::selectConditional() {
-  // By the instantiations in which a candidate agrees: what agrees in at least
-  // as many.
+  // For each number of agreeing instantiations, the rules that agree in at
+  // least as many.
   std::map<unsigned, KnownRules> knownFor;
   for (const Family &family : families.conditional)
     knownFor.try_emplace(family.variants[0].origin.agree, known);
@@ -267,8 +267,8 @@ std::vector<Generation::Variation> Generation::basisVariations() {
 std::vector<Generation::Statement> Generation::basisStatements() {
   std::vector<Statement> statements;
   std::vector<Variation> variations = basisVariations();
-  // What a rule turns into is part of its name only where that tells rules
-  // apart.
+  // The after side is part of a rule's name only if needed to distinguish
+  // rules.
   std::map<std::string, unsigned> starting;
   for (const Variation &one : variations)
     ++starting[shortRuleName(*one.pattern)];
@@ -326,15 +326,15 @@ void Generation::proveBasis() {
 // Several results
 //===----------------------------------------------------------------------===//
 
-/// From families of the basis as they were proved, and from their variants and
-/// ranks; the same rule once.
+/// From proved families of the basis and from their variants and ranks, without
+/// duplicates.
 std::vector<MultiOutputReport> Generation::nominateMultiOutput() {
   std::vector<MultiOutputReport> nominated;
   std::set<std::string> seen;
   auto nominate = [&](const std::string &name, const Outcome &outcome) {
     std::optional<MultiOutput> one =
         multiOutputOf(outcome.rule, name + "_in_parts");
-    // But for the name, which comes first.
+    // Compare without the name, which comes first.
     if (!one || !seen.insert(one->rule.substr(one->rule.find('"'))).second)
       return;
     Outcome toProve;

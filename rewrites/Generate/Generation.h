@@ -33,7 +33,7 @@ public:
   GenerateReport run();
 
 private:
-  /// A leaf set, and what is enumerated of it.
+  /// A leaf set and its enumeration.
   struct Search {
     Search(Catalog &catalog, const EnumerateOptions &options)
         : store(catalog), enumerator(store, options) {}
@@ -58,7 +58,7 @@ private:
   };
 
   void skip(std::string what) { report.skipped.push_back(std::move(what)); }
-  /// How many of so many proofs are tried; the others are told of.
+  /// The number of proofs out of `count` to try; reports the others as skipped.
   size_t limitProofs(size_t count, llvm::StringRef what);
 
   // Graphs, pairs and weights: Generate.cpp.
@@ -72,7 +72,7 @@ private:
   FamilyReport describe(const Family &family,
                         std::map<std::string, unsigned> &taken);
   void prove();
-  /// `prefix`: before a family's text, under which its outcome is known.
+  /// Outcomes are known under `prefix` followed by the family's text.
   void proveEach(std::vector<FamilyReport> &reports,
                  llvm::ArrayRef<Family> families, llvm::ArrayRef<size_t> order,
                  const ProveOptions &settings, llvm::StringRef what,
@@ -82,12 +82,12 @@ private:
     FamilyReport *report;
     const Family *family;
   };
-  /// By the size of their terms.
+  /// Sorted by the size of their terms.
   std::vector<Candidate> provedFamilies();
-  /// Takes those that follow from none before them.
+  /// Takes the families that do not follow from earlier ones.
   void takeBasis();
-  /// Families with more leaves, of which families of the basis with repeated
-  /// leaves are instances; proves them.
+  /// Finds and proves families with more leaves, such that families of the
+  /// basis with repeated leaves are instances.
   void widen();
   std::vector<Family> widerFamilies();
   void proveConditional();
@@ -104,13 +104,13 @@ private:
   GenerateReport report;
   Stopwatch watch;
   Pruner pruner;
-  /// Patterns of families ask them for types.
+  /// Patterns of families look up types in them.
   std::vector<std::unique_ptr<Catalog>> catalogs;
   Families families;
   std::vector<Family> widened;
   /// All variants of the families of the basis.
   KnownRules known;
-  /// Rules with solved weights; they are reported behind the others.
+  /// Rules with solved weights; they are reported after the others.
   std::vector<FamilyReport> holeFamilies;
 };
 

@@ -21,7 +21,7 @@ GraphStore::GraphStore(Catalog &catalog)
     coefficients.push_back(mix(s + 1000) | 1);
   std::vector<uint32_t> classes = leafClasses(catalog);
   for (auto [l, type] : llvm::enumerate(classes)) {
-    // One graph stands for all leaves of a type.
+    // One graph represents all leaves of a type.
     if (llvm::is_contained(llvm::ArrayRef(classes).take_front(l), type))
       continue;
     Graph leaf;
@@ -129,7 +129,7 @@ const Guided *Sampler::values(const Graph &graph, unsigned i, unsigned depth) {
     return level.result.data();
   }
   const Application &application = catalog.application(graph.application);
-  // The left operand usually stays for many graphs in a row.
+  // The left operand is usually the same for many consecutive graphs.
   if (level.leftGraph != graph.a || level.leftInstantiation != i) {
     const Graph &left = store.graphs[graph.a];
     size_t size = catalog.type(left.type).counts[i] * renamings.size();

@@ -1,8 +1,7 @@
 //===- Graphs.h - Enumerated graphs and their fingerprints ------*- C++ -*-===//
 //
 // A graph is its last operator and two smaller graphs, the second one renamed:
-// 24 bytes. Values are recomputed when they are wanted; those of small graphs
-// are kept.
+// 24 bytes. Values are recomputed on demand; those of small graphs are kept.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,7 +21,7 @@ struct Graph {
   uint32_t a = none;           // a graph; of a leaf, its number
   uint32_t b = none;           // a graph, or none
   uint32_t type = 0;
-  uint16_t symmetry = 1; // renamings that leave the value alone, as bits
+  uint16_t symmetry = 1; // renamings that keep the value, as bits
   uint8_t renaming = 0;  // of b
   uint8_t numOperators = 0;
   /// Stands for its class and is extended; others are sides of pairs.
@@ -47,16 +46,16 @@ struct Samples {
   llvm::SmallVector<uint64_t, 12> hashes;
 };
 
-/// What a graph computes, up to renaming of leaves.
+/// Identifies what a graph computes, up to renaming of leaves.
 struct Fingerprint {
   uint64_t key = 0;
-  uint8_t renaming = 0;  // under which the key arises
+  uint8_t renaming = 0;  // that gives the key
   uint16_t symmetry = 1; // renamings that change nothing
 };
 
 class Sampler;
 
-/// All graphs kept so far, and how their values are found.
+/// All graphs kept so far, and access to their values.
 class GraphStore {
 public:
   explicit GraphStore(Catalog &catalog);
@@ -77,7 +76,7 @@ public:
                         llvm::SmallVectorImpl<Renamed> &out) const;
   /// The leaves of a graph that need not be stored, as bits.
   unsigned leavesOf(const Graph &graph) const;
-  /// A renamed graph under the first of the names that mean the same.
+  /// A renamed graph under the first of all equivalent renamings.
   Renamed normalize(Renamed renamed) const {
     return {renamed.graph,
             renamings.firstOfCoset(renamed.renaming,
@@ -92,7 +91,7 @@ public:
   uint64_t hashUnder(const Samples &samples, unsigned r) const;
 
   /// Keeps the values of representatives in [first, last), in instantiation 0
-  /// or in all, so that they need not be computed again.
+  /// or in all, to avoid recomputation.
   void keepValues(uint32_t first, uint32_t last, bool inAll);
 
 private:
@@ -120,7 +119,7 @@ public:
 
 private:
   const GraphStore &store;
-  /// By depth: what is being computed, and the graph for which it was.
+  /// By depth: the values being computed, and their graph.
   struct Level {
     std::vector<Guided> left, right, result;
     uint32_t leftGraph = Graph::none, leftInstantiation = 0;

@@ -20,7 +20,7 @@ uint64_t topOf(uint64_t root, uint64_t left, uint64_t right) {
   return root << 32 | left << 16 | right;
 }
 
-/// The top of a side; with `isAny`, also every top of a more general one.
+/// The top of a side; with `isAny`, also every top of a more general side.
 SmallVector<uint64_t, 5> topsOf(const Pattern &pattern, uint8_t n, bool isAny) {
   SmallVector<uint64_t, 5> tops;
   const TermNode &node = pattern.getNodes()[n];

@@ -1,9 +1,9 @@
 //===- Instances.h - Which pattern is an instance of another ----*- C++ -*-===//
 //
-// Patterns by what stands at the top of both sides: the root and its operands,
-// each an operator or a leaf. A pattern that has another one as instance is
-// found under one of the few keys that arise when operators at the top of the
-// other one are taken for leaves.
+// Indexes patterns by the top of both sides: the root and its operands, each an
+// operator or a leaf. A pattern that has another one as an instance is found
+// under one of a few keys, made from the other one by replacing operators at
+// the top with leaves.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,10 +18,10 @@ class InstanceIndex {
 public:
   /// The pattern must outlive the index.
   void add(const Pattern &pattern);
-  /// Whether a pattern of the index has `special` as instance: another one
-  /// than `special` itself and, of two that are instances of each other, the
-  /// one that was added first. A pattern that holds under a condition covers
-  /// only those that agree in no more instantiations than it does.
+  /// Whether a pattern of the index other than `special` has it as an instance.
+  /// If two patterns are instances of each other, only the one added first
+  /// covers the other. A conditional pattern covers only those that agree in no
+  /// more instantiations.
   bool covers(const Pattern &special) const;
 
 private:

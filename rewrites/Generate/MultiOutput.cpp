@@ -31,8 +31,8 @@ void collectArguments(Value value, llvm::SmallPtrSetImpl<Value> &out) {
     collectArguments(operand, out);
 }
 
-/// Arguments that all values have; none where they are not results of
-/// different operators.
+/// Arguments that the operators of all values share; empty if these are not
+/// results of different operators.
 SmallVector<BlockArgument> sharedArguments(ValueRange values) {
   llvm::SmallPtrSet<Value, 4> seen;
   SmallVector<BlockArgument> shared;
@@ -49,7 +49,7 @@ SmallVector<BlockArgument> sharedArguments(ValueRange values) {
   return shared;
 }
 
-/// Whether the operand that the parts share need not be copied for the whole.
+/// Whether `whole` can use the operand that the parts share without a copy.
 bool isShared(func::FuncOp whole, ValueRange parts) {
   return llvm::any_of(sharedArguments(parts), [&](BlockArgument argument) {
     Value own = whole.getArgument(argument.getArgNumber());
@@ -66,7 +66,7 @@ void returnParts(func::FuncOp function) {
   concat.erase();
 }
 
-/// Returns slices of what is returned, one for each of `types` along `axis`.
+/// Returns slices of the result, one for each of `types` along `axis`.
 void returnSlices(func::FuncOp function, TypeRange types, int64_t axis) {
   func::ReturnOp end = returnOf(function);
   MLIRContext *context = function.getContext();
@@ -108,7 +108,7 @@ std::optional<MultiOutput> multiOutputOf(llvm::StringRef text,
     return std::nullopt;
   SmallVector<Type> types(concat.getInputs().getTypes());
   int64_t axis = concat.getAxis();
-  // Text names sides in an order of its own.
+  // The text may name the sides in the other order.
   auto [left, right] = def.getText().split(" = ");
   if (!left.starts_with("concat"))
     std::swap(left, right);
@@ -119,7 +119,7 @@ std::optional<MultiOutput> multiOutputOf(llvm::StringRef text,
   returnSlices(whole, types, axis);
   for (func::FuncOp side : {parts, whole})
     updateType(side);
-  // The separate terms are before.
+  // The separate terms are the before side.
   parts.setSymName("before");
   whole.setSymName("after");
   whole->moveAfter(parts);

@@ -1,10 +1,9 @@
 //===- MultiOutput.h - Rules with several results ---------------*- C++ -*-===//
 //
-// Where a concatenation of terms is equal to a term, the terms are equal to
-// its parts: concat(matmul(a, b), matmul(a, c)) = matmul(a, concat(b, c)) says
-// that two products of one operand are the slices of one product. Such a rule
-// is never enumerated: it is read off a rule that was proved, and proved
-// itself.
+// If a concatenation of terms equals a term, the terms equal its parts:
+// concat(matmul(a, b), matmul(a, c)) = matmul(a, concat(b, c)) says that two
+// products of one operand are slices of one product. Such rules are not
+// enumerated: each is derived from a proved rule, and then proved itself.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,9 +14,9 @@
 
 namespace mlc::generate {
 
-/// The rule with several results that a rule (ruleText) gives: nothing unless
-/// one side is a concatenation of different operators that share an argument,
-/// and the other is none. `text` describes it.
+/// Derives a rule with several results from a rule (ruleText). Exists only if
+/// one side is a concatenation of different operators that share an argument
+/// and the other side is not. `text` describes it.
 struct MultiOutput {
   std::string rule, text;
 };

@@ -15,8 +15,8 @@ namespace mlc::generate {
 Pattern::Pattern(const GraphStore &store, const EqualPair &pair)
     : origin(pair), catalog(&store.getCatalog()) {
   std::map<Renamed, uint8_t> known;
-  // A renaming that leaves a side's value alone may be what the pair is about:
-  // only operands go by the first of their names.
+  // A renaming that keeps a side's value may be the point of the pair, so only
+  // operands are normalized.
   before = add(store, pair.graph, known);
   after = add(store, pair.representative, known);
   putLargerFirst();
@@ -181,7 +181,7 @@ std::vector<std::string> Pattern::shapes(Detail detail) const {
 
 namespace {
 
-/// Writes terms; leaves are named in the order in which they are met.
+/// Writes terms; leaves are named in the order of their first use.
 class TermWriter {
 public:
   TermWriter(const Pattern &pattern, Detail detail,
@@ -233,7 +233,7 @@ std::map<uint8_t, std::string> Pattern::leafNames() const {
 
 Pattern::Written Pattern::write(Detail detail) const {
   std::vector<std::string> shape = shapes(detail);
-  // Operands of one shape: the order with the smaller text counts.
+  // For operands of one shape, choose the order with the smaller text.
   SmallVector<uint8_t> ties;
   for (auto [n, node] : llvm::enumerate(nodes))
     if (!node.isLeaf() && variantOf(node).isCommutative &&
@@ -308,7 +308,7 @@ std::optional<unsigned> Pattern::coincidence() const {
   auto areEqualFor = [&](unsigned choice, unsigned i) {
     return areEqual(i, [&](size_t n, size_t count) {
       unsigned leaf = leaves[n];
-      // Negative numbers have square magnitudes too, or roots of their
+      // Negative numbers also have square magnitudes, or roots of their
       // quotients would differ.
       std::vector<Guided> values =
           sampleValues(mix(choice) + n, count, Signs::Positive,
@@ -318,8 +318,8 @@ std::optional<unsigned> Pattern::coincidence() const {
       return values;
     });
   };
-  // Every choice of signs (of the first leaves, where there are many), and
-  // every one of three magnitudes for each leaf.
+  // Tries every choice of signs (only of the first leaves if there are many)
+  // and of three magnitudes per leaf.
   unsigned choices =
       (1u << std::min<size_t>(leaves.size(), 5)) * std::size(scales);
   unsigned instantiations = catalog->getNumInstantiations();

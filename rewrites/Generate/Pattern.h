@@ -1,8 +1,8 @@
 //===- Pattern.h - A candidate rule as two terms ----------------*- C++ -*-===//
 //
-// Both sides of a candidate as one DAG over leaves. Renaming leaves, types and
-// the order of commutative operands say nothing of a rule; `text` leaves them
-// out, so that equal texts are one rule.
+// Both sides of a candidate as one DAG over leaves. Names of leaves, types and
+// the order of commutative operands do not distinguish rules; `text` omits
+// them, so that equal texts are one rule.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,7 +21,7 @@ struct TermNode {
   bool isLeaf() const { return application == Graph::none; }
 };
 
-/// How much of an operator a text tells.
+/// How much detail of an operator a text has.
 enum class Detail {
   Variant, // attributes and axes: max_pool_dense
   Operator // the operator alone: max_pool
@@ -29,8 +29,8 @@ enum class Detail {
 
 class Pattern {
 public:
-  /// The larger side is `before`, of sides of one size the one with all leaves
-  /// where there is one; operands precede operators.
+  /// The larger side is `before`; if sizes are equal, a side with all leaves
+  /// is. Operands precede operators.
   Pattern(const GraphStore &store, const EqualPair &pair);
 
   const Catalog &getCatalog() const { return *catalog; }
@@ -43,42 +43,44 @@ public:
 
   /// `relu(concat(a, b)) = concat(relu(a), relu(b))`; equal for equal rules.
   std::string text(Detail detail) const;
-  /// What text(Detail::Variant) calls each leaf: "a", by its node.
+  /// The name of each leaf's node in text(Detail::Variant): "a".
   std::map<uint8_t, std::string> leafNames() const;
   unsigned numOperators(uint8_t root) const;
-  /// Operators of a side as a term: what is shared counts each time.
+  /// Operators of a side as a term: shared terms count each time.
   unsigned termSize(uint8_t root) const;
   /// Whether no leaf and no constant occurs twice in the term of a side.
   bool isLinear() const;
   /// Whether both sides are one term.
   bool isTrivial() const { return before == after; }
 
-  /// Operators that both sides hold, larger ones first.
+  /// Operators that both sides contain, larger ones first.
   llvm::SmallVector<uint8_t> commonOperators() const;
-  /// With a fresh leaf for an operator that both sides hold.
+  /// The pattern with a fresh leaf instead of an operator that both sides
+  /// contain.
   Pattern abstracted(uint8_t node) const;
 
-  /// With leaves of their own for occurrences of a leaf, as long as the sides
-  /// stay equal: relu(concat(a, a)) = concat(relu(a), relu(a)) says nothing of
-  /// one leaf that it does not say of two. Nothing where all must stay.
+  /// The pattern with separate leaves for occurrences of one leaf, as long as
+  /// the sides stay equal: relu(concat(a, a)) = concat(relu(a), relu(a)) also
+  /// holds for two leaves. nullopt if all occurrences must be one leaf.
   std::optional<Pattern> widened() const;
 
-  /// Whether both sides have equal values in every instantiation where both
-  /// are defined, for values of the leaves drawn anew from `seed`. Not where
-  /// something is divided by 0.
+  /// Whether both sides have equal values in every instantiation where both are
+  /// defined, for fresh values of the leaves drawn from `seed`. Skips divisions
+  /// by 0.
   bool agrees(uint64_t seed) const;
-  /// Whether the sides are equal only because leaves are of like magnitude
-  /// (min(a, exp(exp(b))) = a) or because none is negative where anything is
-  /// defined (abs(a) + sqrt(b) = a + sqrt(b)): in how many instantiations they
-  /// stay equal whatever the leaves (none where something is divided by 0).
-  /// Nothing where they do in all.
+  /// Detects sides that are equal only because leaves have similar magnitude
+  /// (min(a, exp(exp(b))) = a) or because no leaf is negative where both are
+  /// defined (abs(a) + sqrt(b) = a + sqrt(b)). Returns in how many
+  /// instantiations they are equal for all leaf values (not counting divisions
+  /// by 0); nullopt if in all.
   std::optional<unsigned> coincidence() const;
 
-  /// Whether `other`'s sides are this pattern's with terms for leaves.
+  /// Whether `other`'s sides are this pattern's with terms substituted for
+  /// leaves.
   bool hasInstance(const Pattern &other) const;
 
-  /// Whether this pattern may hold wherever `other` does, by the instantiations
-  /// in which they were found to.
+  /// Whether this pattern may hold wherever `other` does, judged by the number
+  /// of instantiations in which they agree.
   bool holdsWherever(const Pattern &other) const {
     return !origin.isConditional() ||
            (other.origin.isConditional() && origin.agree >= other.origin.agree);
@@ -89,14 +91,14 @@ public:
 private:
   struct Written {
     std::string text;
-    std::map<uint8_t, std::string> leaves; // what it calls them
+    std::map<uint8_t, std::string> leaves; // their names in it
   };
   Written write(Detail detail) const;
 
   /// The values of a leaf, by its node and the number of its elements.
   using LeafValues =
       llvm::function_ref<std::vector<Guided>(size_t node, size_t count)>;
-  /// Whether the sides are equal in an instantiation; nothing where one is
+  /// Whether the sides are equal in an instantiation; nullopt if one is
   /// undefined.
   std::optional<bool> areEqual(unsigned instantiation,
                                LeafValues leafValues) const;
@@ -114,7 +116,8 @@ private:
   /// The leaves of a side's term, from left to right.
   void collectOccurrences(uint8_t root,
                           llvm::SmallVectorImpl<uint8_t> &leaves) const;
-  /// With other names for the occurrences of leaves; equal names, one leaf.
+  /// The pattern with new names for occurrences of leaves; equal names are one
+  /// leaf.
   Pattern renamed(llvm::ArrayRef<uint8_t> beforeNames,
                   llvm::ArrayRef<uint8_t> afterNames) const;
   bool separate(uint8_t name, uint8_t fresh,

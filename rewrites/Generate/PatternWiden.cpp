@@ -1,4 +1,4 @@
-//===- PatternWiden.cpp - Occurrences of a leaf that need not be one ------===//
+//===- PatternWiden.cpp - Separate leaves for repeated ones ---------------===//
 
 #include "rewrites/Generate/Pattern.h"
 
@@ -10,8 +10,8 @@ namespace mlc::generate {
 
 namespace {
 
-/// Leaves with more occurrences than this, but for the first, are left as they
-/// are: every set of them is tried.
+/// Leaves with more occurrences than this, not counting the first, are not
+/// separated: the search tries every subset.
 constexpr size_t maxOthers = 9;
 
 SmallVector<size_t> positionsOf(ArrayRef<uint8_t> names, uint8_t name) {
@@ -32,7 +32,7 @@ void Pattern::collectOccurrences(uint8_t root,
     collectOccurrences(operand, leaves);
 }
 
-/// `names` of the occurrences that are still to come; equal terms are one node.
+/// `names` holds the remaining occurrences' names; equal terms become one node.
 uint8_t Pattern::copyTerm(
     const Pattern &from, uint8_t node, ArrayRef<uint8_t> &names,
     std::map<std::pair<uint32_t, SmallVector<uint8_t, 2>>, uint8_t> &known) {
@@ -63,14 +63,14 @@ Pattern Pattern::renamed(ArrayRef<uint8_t> beforeNames,
   return result;
 }
 
-/// Gives some occurrences of the leaf `name` the name `fresh`, where the sides
-/// stay equal; false where there is no way. The first one keeps its name.
+/// Renames some occurrences of the leaf `name` to `fresh` such that the sides
+/// stay equal; false if that is impossible. The first one keeps its name.
 bool Pattern::separate(uint8_t name, uint8_t fresh,
                        SmallVectorImpl<uint8_t> &beforeNames,
                        SmallVectorImpl<uint8_t> &afterNames) const {
   SmallVector<size_t> left = positionsOf(beforeNames, name),
                       right = positionsOf(afterNames, name);
-  // What only `after` has would have no value.
+  // A leaf that only `after` has would have no value.
   if (left.size() < 2 || left.size() - 1 + right.size() > maxOthers)
     return false;
   SmallVector<uint8_t> triedLeft(beforeNames.begin(), beforeNames.end()),
@@ -101,7 +101,7 @@ std::optional<Pattern> Pattern::widened() const {
   const std::set<uint8_t> leaves(beforeNames.begin(), beforeNames.end());
   SmallVector<uint8_t> open(leaves.begin(), leaves.end());
   uint8_t fresh = nodes.size();
-  // A name that was given apart may hold more than one leaf, too.
+  // A separated name may itself cover more than one leaf.
   while (!open.empty()) {
     if (!separate(open.back(), fresh, beforeNames, afterNames))
       open.pop_back();

@@ -1,4 +1,4 @@
-//===- Prove.cpp - Families become rules ----------------------------------===//
+//===- Prove.cpp - Proofs of families -------------------------------------===//
 
 #include "rewrites/Generate/Prove.h"
 #include "rewrites/Precondition/Precondition.h"
@@ -23,8 +23,8 @@ void setVerdict(Outcome &outcome, const Verdict &verdict) {
       verdict.isRefuted() ? verdict.counterexample.text : verdict.reason;
 }
 
-/// Whether a condition says that a dim of an argument is 1 or less: there, much
-/// is equal that says nothing.
+/// Whether a condition restricts a dim of an argument to at most 1, where many
+/// equalities are trivial.
 bool fixesSize(Rule rule, const Assumptions &condition) {
   std::set<std::string> dims;
   for (Type type : rule.getBefore().getArgumentTypes()) {
@@ -51,8 +51,8 @@ bool fixesSize(Rule rule, const Assumptions &condition) {
   });
 }
 
-/// Attempts at one variant, in a context of its own: attributes are uniqued
-/// for good.
+/// Attempts at one variant, in its own context, because uniqued attributes are
+/// never freed.
 class Attempts {
 public:
   Attempts(const Pattern &pattern, llvm::StringRef name, Shape shape,
@@ -63,7 +63,7 @@ public:
     needsCondition = options.needsCondition;
   }
 
-  /// The best that can be said.
+  /// Returns the best outcome.
   Outcome run() {
     Outcome best;
     best.reason = "the rule cannot be stated";
@@ -83,7 +83,8 @@ public:
           best = std::move(*one);
         best.seconds = seconds;
         isFirst = false;
-        // A refutation was not to be repaired; dims of 1 are no way out.
+        // The refutation could not be repaired; requiring larger dims does not
+        // help.
         if (isProved || best.kind == Verdict::Kind::Refuted)
           return best;
       }

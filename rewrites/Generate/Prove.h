@@ -1,4 +1,4 @@
-//===- Prove.h - Families become rules --------------------------*- C++ -*-===//
+//===- Prove.h - Proofs of families -----------------------------*- C++ -*-===//
 
 #ifndef MLC_REWRITES_GENERATE_PROVE_H
 #define MLC_REWRITES_GENERATE_PROVE_H
@@ -9,7 +9,7 @@
 
 namespace mlc::generate {
 
-/// What came of a family.
+/// The outcome of a family's proof.
 struct Outcome {
   /// Whether a condition was learned.
   bool isConditional = false;
@@ -19,30 +19,33 @@ struct Outcome {
   std::string rule;
   std::string reason; // or the counterexample
   double seconds = 0;
-  unsigned variant = 0; // of the family, that was proved or refuted
+  unsigned variant = 0; // number in the family of the one proved or refuted
 };
 
 struct ProveOptions {
-  /// Of the verifier's usual work for one proof: many are tried.
+  /// The share of the verifier's usual effort per proof, because many are
+  /// tried.
   double effort = 0.05;
-  /// Variants of a family that are tried before it counts as not proved.
+  /// Maximum number of variants of a family to try before it counts as not
+  /// proved.
   unsigned maxVariants = 2;
-  /// The pattern is not equal everywhere: a condition is looked for unless it
-  /// is proved after all, and one that only fixes a size (`k == 1`) is none.
+  /// The pattern is not equal everywhere. Unless it is proved without one, a
+  /// condition is searched; one that only fixes a size (`k == 1`) does not
+  /// count.
   bool needsCondition = false;
 };
 
-/// What the verifier says of one pattern at some ranks.
+/// Proves one pattern at the ranks of `shape`.
 Outcome provePattern(const Pattern &pattern, llvm::StringRef name, Shape shape,
                      const ProveOptions &options);
 
-/// What it says of a rule as it stands (ruleText).
+/// Proves a rule given as text (ruleText).
 Outcome proveRule(llvm::StringRef rule, const ProveOptions &options);
 
 /// Proves a family's first variant that can be proved: under its most general
-/// types, under those of its leaf set, with all dims at least 1, or, where it
-/// is refuted, under the weakest condition that is found. `name` is the rule's.
-/// Deterministic but for `seconds`.
+/// types, under those of its leaf set, with all dims at least 1, or, if it is
+/// refuted, under the weakest condition found. `name` is the rule's name.
+/// Deterministic except for `seconds`.
 Outcome proveFamily(const Family &family, llvm::StringRef name,
                     const ProveOptions &options);
 

@@ -8,10 +8,10 @@
 
 namespace mlc::generate {
 
-/// Pairs whose patterns are in memory at once.
+/// Maximum number of pairs whose patterns are in memory at once.
 static constexpr size_t chunkPairs = 1 << 16;
 
-/// The pattern with fresh leaves for common operators as long as it holds.
+/// Replaces common operators by fresh leaves as long as the pattern holds.
 static Pattern generalize(Pattern pattern) {
   for (bool changed = true; changed;) {
     changed = false;
@@ -155,7 +155,7 @@ Families Pruner::finish() {
   }
   uint64_t notInstance = 0;
   result.conditional = merge(conditional, notInstance);
-  // Attributes under which a family needs no condition are what it is about.
+  // A family that needs no condition for some attributes is not conditional.
   llvm::erase_if(result.conditional, [&](const Family &family) {
     return texts.count(family.text) != 0;
   });

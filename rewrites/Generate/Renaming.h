@@ -1,8 +1,8 @@
 //===- Renaming.h - Which leaves may be exchanged ---------------*- C++ -*-===//
 //
 // Leaves of one type can be renamed. A graph is enumerated once for all its
-// renamings: its value is sampled under every renaming of the leaves, so that
-// the value of a renamed graph is its own at permuted samples.
+// renamings: its value is sampled under every renaming of the leaves, so that a
+// renamed graph has the same values at permuted samples.
 //
 // Sample s gives leaf l the values of leaf s(l). A graph renamed by r has at
 // sample s the value that the graph has at sample s * r.

@@ -1,4 +1,4 @@
-//===- Report.cpp - What a generation wrote down --------------------------===//
+//===- Report.cpp - The report of a generation ----------------------------===//
 
 #include "codegen/target/Json.h"
 #include "rewrites/Generate/Generate.h"
@@ -122,7 +122,7 @@ static json::Object countsToJson(const GenerateReport &report,
       {"decided_percent", tried ? 100.0 * (proved + refuted) / tried : 0.0}};
 }
 
-/// Families that are equal in some instantiations only.
+/// Families that are equal only in some instantiations.
 static json::Object conditionalToJson(const GenerateReport &report) {
   const PruneCounts &p = report.prune;
   unsigned proved = report.countConditional(Verdict::Kind::Proved),
@@ -138,7 +138,7 @@ static json::Object conditionalToJson(const GenerateReport &report) {
                       {"unknown", unknown}};
 }
 
-/// Families that others, with repeated leaves, are instances of.
+/// Families that have others, with repeated leaves, as instances.
 static json::Object widenedToJson(const GenerateReport &report) {
   return json::Object{{"families", report.widened.size()},
                       {"proved", report.countWidened(Verdict::Kind::Proved)},

@@ -1,4 +1,4 @@
-//===- Saturate.cpp - What follows from rules that are known --------------===//
+//===- Saturate.cpp - Derivation from known rules -------------------------===//
 
 #include "rewrites/Generate/Saturate.h"
 #include "rewrites/EGraph/Congruence.h"
@@ -11,7 +11,7 @@ namespace mlc::generate {
 void KnownRules::add(const Pattern &pattern) {
   auto addSide = [&](uint8_t from, uint8_t to) {
     const TermNode &root = pattern.getNodes()[from];
-    // A bare leaf matches everything: that way no end is reached.
+    // A bare leaf matches everything, so saturation would not end.
     if (!root.isLeaf())
       sides[&pattern.variantOf(root)].push_back({&pattern, from, to});
   };
@@ -35,7 +35,7 @@ struct ClassType {
   uint32_t type = 0;
 };
 
-/// Operators are numbers of variants, and behind all of those leaves.
+/// Operator numbers are variants first, then leaves.
 const Variant *variantAt(OperatorId op) {
   return op < allVariants().size() ? &allVariants()[op] : nullptr;
 }
@@ -67,9 +67,8 @@ public:
     return intern(static_cast<OperatorId>(allVariants().size()) + number, {},
                   type);
   }
-  /// Adds the operators of a side for which nothing is bound; noNode where
-  /// types do not fit, or a leaf is not bound: nothing on the matched side says
-  /// what it is.
+  /// Adds the unbound operators of a side. Returns noNode if types do not fit
+  /// or a leaf is unbound because the matched side does not have it.
   NodeId addTerm(const Pattern &pattern, uint8_t n, const Bound &bound) {
     if (bound[n] != noNode)
       return terms.find(bound[n]);
@@ -142,12 +141,14 @@ private:
     b = terms.find(b);
     if (a == b || terms.classOf(a).type != terms.classOf(b).type)
       return;
-    // The older one stays, whatever the order of the rules.
+    // The older class stays, so the result does not depend on the order of
+    // rules.
     terms.unite(std::min(a, b), std::max(a, b));
     changed = true;
   }
 
-  /// By operator, then children: the graph's own order is that of merges.
+  /// Sorts nodes by operator, then children, because the graph's own order
+  /// depends on merges.
   void readENodes() {
     enodes.clear();
     byClass.clear();

@@ -1,9 +1,10 @@
-//===- Saturate.h - What follows from rules that are known ------*- C++ -*-===//
+//===- Saturate.h - Derivation from known rules -----------------*- C++ -*-===//
 //
 // A small e-graph (rewrites/EGraph/Congruence.h) over typed terms of one leaf
 // set: both sides of a candidate go in, known rules are applied in both
-// directions, and the candidate is redundant when its sides meet. Bounded: not
-// to be derived within the bounds keeps a rule in the basis.
+// directions, and the candidate is redundant when its sides meet. The
+// derivation is bounded: a rule that is not derived within the bounds stays in
+// the basis.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,8 +35,8 @@ private:
   std::map<const Variant *, std::vector<Side>> sides;
 };
 
-/// Whether the sides of `pattern` are equal by `rules`. Patterns of `rules`
-/// must outlive it. Not thread-safe: asks the catalog for types.
+/// Whether the sides of `pattern` are equal by `rules`, whose patterns must
+/// outlive it. Not thread-safe because it looks up types in the catalog.
 bool follows(const Pattern &pattern, const KnownRules &rules, Catalog &catalog,
              const SaturateLimits &limits = {});
 

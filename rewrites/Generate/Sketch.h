@@ -13,17 +13,17 @@
 
 namespace mlc::generate {
 
-/// What a convolution or a pool over two spatial dims reads.
+/// The window of a convolution or pool over two spatial dims.
 struct SketchWindow {
   std::array<IntExpr, 2> kernel, strides, dilations;
   std::array<IntExpr, 4> pads; // top, left, bottom, right
 };
 
-/// What tells the names of the i-th of several operators: nothing, 2, 3, ...
+/// The suffix for names of the i-th of several operators: nothing, 2, 3, ...
 inline std::string suffixOf(size_t i) { return i ? std::to_string(i + 1) : ""; }
 
-/// A function under construction. Arguments join it as they are needed. After
-/// an operator could not be built everything is null.
+/// A function under construction. Arguments are added as needed. Once an
+/// operator cannot be built, all results are null.
 class Sketch {
 public:
   using Dims = llvm::SmallVector<IntExpr>;
@@ -34,7 +34,7 @@ public:
     std::string name;
     bool isConstant;
   };
-  /// Of type f32.
+  /// Adds an f32 argument.
   mlir::Value argument(llvm::StringRef name, llvm::ArrayRef<IntExpr> dims,
                        bool isConstant);
   const std::vector<Argument> &getArguments() const { return arguments; }

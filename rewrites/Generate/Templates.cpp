@@ -30,12 +30,12 @@ double msSince(Clock::time_point start) {
       .count();
 }
 
-/// An after side whose weights are not known.
+/// An after side with unknown weights.
 struct Template {
   SketchWindow window;
   IntExpr groups;
   bool hasBias = false;
-  /// Differs from other templates of one before side.
+  /// Unique among the templates of one before side.
   std::string name;
 };
 
@@ -56,7 +56,7 @@ std::vector<Template> templatesFor(const BeforeGraph &graph) {
       continue;
     for (const auto &[i, window] : llvm::enumerate(graph.windows))
       for (const auto &[j, groups] : llvm::enumerate(graph.groups)) {
-        // One change at a time: another rule makes the other.
+        // Make one change at a time; another rule makes the other.
         if (i > 0 && j > 0)
           continue;
         std::string name = i > 0                  ? "larger_conv"
@@ -71,7 +71,7 @@ std::vector<Template> templatesFor(const BeforeGraph &graph) {
   return result;
 }
 
-/// The after side of `graph` by a template: the arguments of the before side,
+/// The after side of `graph` from a template: the arguments of the before side,
 /// then the holes.
 class AfterGraph {
 public:
@@ -139,8 +139,8 @@ private:
   SmallVector<Sketch::Dims> outputs;
 };
 
-/// Whether the results' dims are equal for some sizes: two sides that never
-/// agree there are not worth solving.
+/// Whether the results' dims are equal for some sizes; otherwise solving is
+/// pointless.
 bool dimsFit(func::FuncOp before, func::FuncOp after) {
   SmallVector<Sketch::Dims> a = resultDims(before), b = resultDims(after);
   for (unsigned sample = 0; sample < 6; ++sample) {
@@ -159,7 +159,7 @@ bool dimsFit(func::FuncOp before, func::FuncOp after) {
   return true;
 }
 
-/// Whether a weight is an argument as it stands.
+/// Whether a weight is an unchanged argument.
 bool isCopy(ComputeOp op, const Definition &definition) {
   const Piece &piece = definition.stages.back().pieces.front();
   if (op.getNumOperands() != 1 || piece.body->kind != Expr::Kind::Read ||
@@ -239,7 +239,7 @@ public:
                        " rules from " + std::to_string(report.befores) +
                        " graphs");
       ++report.befores;
-      // What a smaller rule makes smaller follows from it and others.
+      // A graph that a smaller rule reduces follows from that rule and others.
       if (llvm::any_of(found, [&](const Found &other) {
             return other.graph->numOps > 1 && graph.contains(*other.graph);
           })) {
@@ -252,7 +252,7 @@ public:
       }
       std::set<std::string> names;
       for (const Template &choice : templatesFor(graph)) {
-        // One rule is enough where operators are saved.
+        // One rule is enough if it saves operators.
         if (!names.empty() && graph.numOps > 1)
           break;
         if (known.count(choice.name))
@@ -260,7 +260,7 @@ public:
         Attempt outcome = tryTemplate(graph, choice);
         if (outcome == Attempt::Proved)
           names.insert(choice.name);
-        // Then a rule without weights says it, and larger templates say less.
+        // A rule without weights covers this, and larger templates add nothing.
         if (outcome == Attempt::Trivial && graph.numOps > 1)
           break;
       }
@@ -279,7 +279,7 @@ private:
     std::set<std::string> templates;
   };
 
-  /// Templates by which graphs of which this one is an instance have rules.
+  /// Templates with which more general graphs have rules.
   std::set<std::string> knownFrom(const BeforeGraph &graph) {
     std::set<std::string> result;
     for (const Found &other : found)
@@ -300,8 +300,8 @@ private:
         });
   }
 
-  /// Whether two steps of a longer chain, one behind the other, are known to be
-  /// no contraction: more steps do not make them one.
+  /// Whether two consecutive steps of a longer chain are known not to be a
+  /// contraction; more steps cannot make them one.
   bool containsUnsolvable(const BeforeGraph &graph) const {
     if (graph.shape != BeforeGraph::Shape::Chain)
       return false;
@@ -342,7 +342,7 @@ private:
                : Attempt::None;
   }
 
-  /// Without a condition, else where every size is positive.
+  /// Tries without a condition, then with all sizes positive.
   bool prove(const BeforeGraph &graph, const Template &choice,
              func::FuncOp after, HoleRule rule) {
     func::FuncOp before = graph.function.get();
@@ -380,8 +380,9 @@ private:
     return true;
   }
 
-  /// What makes one convolution in place of one another one: fewer groups. A
-  /// rule whose sides may be the same operator would be applied for ever.
+  /// The condition under which one convolution replaced by another really
+  /// changes: fewer groups. A rule whose sides may be the same operator would
+  /// apply forever.
   std::optional<Condition> realChange(const BeforeGraph &graph,
                                       const Template &choice) const {
     std::optional<IntExpr> each;
@@ -395,8 +396,8 @@ private:
                               IntExpr::constant(context, 2));
   }
 
-  /// size >= 1 for groups and for what the weights are made of: an empty tensor
-  /// has no channel to divide by.
+  /// size >= 1 for groups and for the tensors that make the weights: an empty
+  /// tensor has no channel to divide by.
   std::vector<Condition> positiveSizes(func::FuncOp after) {
     std::set<std::string> names;
     auto add = [&](StringRef symbol) { names.insert(symbol.str()); };

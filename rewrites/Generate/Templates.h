@@ -1,14 +1,14 @@
 //===- Templates.h - Rules whose after side has solved weights --*- C++ -*-===//
 //
-// The part of the generator that enumerates no constants. Before sides are
-// chains and pairs of linear operators (convolution, batch norm, pooling,
-// scale, bias, residual, padding, matrix product); after sides are templates:
-// one contraction, with or without a bias, with weights that are not known.
-// Attributes of the template come from the access maps of the before side
-// (windows compose as k1 + s1 (k2 - 1), s1 s2, p1 + s1 p2) or from a list
-// (k + 2 e with p + e d, groups that are fewer). A template whose result dims
-// cannot agree is dropped before anything is solved; the weights of the others
-// are solved (verifier/search/Holes.h) and the rule is proved.
+// The part of the generator that solves for weights instead of enumerating
+// constants. Before sides are chains and pairs of linear operators
+// (convolution, batch norm, pooling, scale, bias, residual, padding, matrix
+// product); after sides are templates: one contraction, with or without a bias,
+// with weights that are not known. Attributes of the template come from the
+// access maps of the before side (windows compose as k1 + s1 (k2 - 1), s1 s2,
+// p1 + s1 p2) or from a list (k + 2 e with p + e d, fewer groups). Templates
+// whose result dims cannot agree are dropped before solving. The weights of the
+// others are solved (verifier/search/Holes.h) and the rules are proved.
 //
 //===----------------------------------------------------------------------===//
 
@@ -47,10 +47,10 @@ struct HoleRule {
 
 struct HoleRuleReport {
   unsigned befores = 0;
-  /// Graphs with a part that is the before side of a rule: left out, because
-  /// what there is to say of them follows from that rule and others.
+  /// Graphs that contain the before side of a rule. They are skipped because
+  /// their rules follow from that rule and others.
   unsigned derived = 0;
-  /// Longer chains with a part that has no solution, left out.
+  /// Longer chains that are skipped because a part has no solution.
   unsigned hopeless = 0;
   /// Templates tried, those whose result dims can agree, those whose weights
   /// were solved, and how the proofs ended.
@@ -61,12 +61,12 @@ struct HoleRuleReport {
     std::string rule;
     double solveSeconds, proveSeconds;
   };
-  std::vector<Times> times; // of the proved ones
+  std::vector<Times> times; // of the proved rules
   /// Name and reason of each rule that was solved but not proved.
   std::vector<std::string> notProved;
 };
 
-/// All rules of the list, in a fixed order. Deterministic but for times.
+/// All rules of the list, in a fixed order. Deterministic except for times.
 std::vector<HoleRule> generateHoleRules(mlir::MLIRContext *context,
                                         const HoleRuleOptions &options,
                                         HoleRuleReport &report);

@@ -15,7 +15,7 @@ namespace mlc::generate {
 
 namespace {
 
-/// `2 * g * c` as "2gc"; nothing for what is no product of symbols.
+/// `2 * g * c` as "2gc"; nullopt if it is no product of symbols.
 std::optional<std::string> spellProduct(IntExpr expr) {
   switch (expr.getKind()) {
   case IntExpr::Kind::Constant:
@@ -87,7 +87,7 @@ private:
     const llvm::SmallVector<IntExpr> dims = *getDims(type);
     for (IntExpr dim : dims)
       name += (name.empty() ? "" : "_") + spell(dim);
-    // An alias of digits is one of digits alone.
+    // An alias that starts with a digit would have to be all digits.
     if (name.empty() || llvm::isDigit(name.front()))
       name = name.empty() ? "scalar" : "t_" + name;
     if (!type.getElementType().isF32()) {

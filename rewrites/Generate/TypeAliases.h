@@ -1,8 +1,8 @@
 //===- TypeAliases.h - Short names for the types of a file ------*- C++ -*-===//
 //
-// A rule's types are long, and most of its text. A file of rules names them by
-// their dims: `!n_c_h_w`, `!A0_A1plusB1`. A size that is no short sum of
-// products, like that of a convolution's result, is called `out`.
+// Types make up most of a rule's text. A file of rules names them by their
+// dims: `!n_c_h_w`, `!A0_A1plusB1`. A size that is no short sum of products,
+// such as that of a convolution's result, is called `out`.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,8 +15,8 @@
 namespace mlc::generate {
 
 /// The rules of a file (texts of ruleText, one after another) with an alias for
-/// each tensor type, defined above the first rule that has it. `rules` is valid
-/// and defines no aliases.
+/// each tensor type, defined above the first rule that uses it. `rules` is
+/// valid and defines no aliases.
 std::string withTypeAliases(llvm::StringRef rules);
 
 } // namespace mlc::generate

@@ -1,5 +1,4 @@
-//===- Variants.cpp - What graphs are enumerated from
-//-------------------------===//
+//===- Variants.cpp - Operators and leaves of graphs ----------------------===//
 
 #include "rewrites/Generate/Variants.h"
 #include "llvm/ADT/STLExtras.h"
@@ -9,8 +8,8 @@ namespace mlc::generate {
 
 namespace {
 
-/// "s" for one spatial dim, "s, s_w" for two: the second has symbols of its
-/// own. Numbers and dims of operands stay.
+/// "s" for one spatial dim, "s, s_w" for two: the second has its own symbols.
+/// Numbers and dims of operands are unchanged.
 std::string spatial(const std::string &symbol, unsigned rank) {
   bool isSymbol = symbol.find_first_of("0123456789X") == std::string::npos;
   return rank == 1 ? symbol : symbol + ", " + symbol + (isSymbol ? "_w" : "");
@@ -106,8 +105,8 @@ void Builder::pointwise() {
   unary("neg", "MBC");
   unary("exp", "MBC");
   unary("sigmoid", "MC");
-  // What is odd and increasing has identities to be found; beside convolutions
-  // one such function stands for all.
+  // Odd and increasing functions have identities to find; next to convolutions
+  // one such function represents all.
   const char *leafSets = "MC";
   for (const ScalarFunction &f : scalarFunctions())
     if (f.isSigmoidal()) {
@@ -284,7 +283,7 @@ const std::vector<Variant> &allVariants() {
 
 const std::vector<LeafSet> &leafSets() {
   // Dims of one row are distinct; windows (k, kp) are smaller than half of h;
-  // pads lie above and below half the kernel; strides are one and more.
+  // pads are both above and below half the kernel; strides are one and more.
   static const std::vector<LeafSet> all = {
       {'M',
        "matrices",

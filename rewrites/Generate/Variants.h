@@ -1,9 +1,8 @@
-//===- Variants.h - What graphs are enumerated from -----------------*- C++
-//-*-===//
+//===- Variants.h - Operators and leaves of graphs --------------*- C++ -*-===//
 //
 // Data: operators with their attribute variants, and leaf sets, i.e. leaves
-// with symbolic types and sizes at which values are compared. What an operator
-// means and which types it takes is asked of its Definition, never said here.
+// with symbolic types and sizes at which values are compared. The semantics and
+// types of operators come from their Definitions and are not repeated here.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,16 +31,16 @@ struct Step {
 
 /// An operator with attributes over symbols: one node of a graph.
 struct Variant {
-  std::string op;   // what --ops names; axes and attributes are merged
+  std::string op;   // the name for --ops; axes and attributes are merged
   std::string name; // unique, for names of rules
   unsigned arity;
   std::string leafSets; // letters of the leaf sets in which it is applied
   std::vector<Step> steps;
   bool isCommutative = false;
-  /// Neither moves nor combines elements of one operand.
+  /// It neither moves nor combines elements of one operand.
   bool isPointwise = false;
-  /// The same with a second spatial dim, where `steps` have one. Empty: the
-  /// steps themselves do for any rank, or there is no such thing.
+  /// The same with a second spatial dim, if `steps` have one. Empty if the
+  /// steps work for any rank or have no spatial dim.
   std::vector<Step> lifted = {};
 };
 
@@ -58,7 +57,7 @@ struct Leaf {
   std::string dims; // "n, g * cg, h"
 };
 
-/// Leaves that meet, and sizes.
+/// Leaves that are combined, and sizes.
 struct LeafSet {
   char letter;
   std::string name;
@@ -69,8 +68,7 @@ struct LeafSet {
   std::vector<Assignment> sizes;
 };
 
-/// Every variant, in an order that does not change: graphs name variants by
-/// their place.
+/// All variants, in a fixed order: graphs refer to variants by index.
 const std::vector<Variant> &allVariants();
 const std::vector<LeafSet> &leafSets();
 

@@ -43,7 +43,7 @@ public:
   }
 
 private:
-  /// A conjunction that is true on no invalid sample.
+  /// A conjunction that is false on all invalid samples.
   struct Implicant {
     Conjunction literals;
     BitVector truth;
@@ -67,8 +67,8 @@ private:
     return best;
   }
 
-  /// Branches on the invalid sample that the fewest literals exclude, among a
-  /// few.
+  /// Branches on one of a few invalid samples: the one that the fewest literals
+  /// exclude.
   void cover(const BitVector &left, unsigned cost) {
     if (cost >= bestCost)
       return;
@@ -97,12 +97,12 @@ private:
       if (literals[i].truth.test(hardest) || fuel == 0)
         continue;
       if (cost + literals[i].cost() >= bestCost)
-        break; // the rest is dearer
+        break; // the rest costs more
       --fuel;
       BitVector rest = left;
       rest &= literals[i].truth;
       chosen.push_back(i);
-      // A literal more is a word more to read.
+      // Each further literal adds a word to read.
       cover(rest, cost + literals[i].cost() + 1);
       chosen.pop_back();
     }
@@ -126,8 +126,8 @@ private:
       implicants.push_back(std::move(implicant));
   }
 
-  /// Implicants of one and two literals, and the cheapest ones that hold on
-  /// some valid samples that those leave.
+  /// Collects implicants of one and two literals, and the cheapest ones for
+  /// some valid samples that these do not cover.
   void collectImplicants() {
     constexpr size_t mostLiterals = 600;
     std::vector<unsigned> open;
@@ -176,8 +176,8 @@ private:
     return result;
   }
 
-  /// Up to three implicants, each the one that covers most of what is left; one
-  /// that covers little is a coincidence of the samples.
+  /// Up to three implicants, each covering most of the remaining samples; one
+  /// that covers few is a coincidence.
   std::optional<Formula> greedy() {
     Formula formula;
     BitVector left = wanted;

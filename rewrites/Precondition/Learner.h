@@ -7,18 +7,18 @@
 
 namespace mlc::precondition {
 
-/// A disjunction of conjunctions of literal classes (by number). It is true on
-/// no invalid sample.
+/// A disjunction of conjunctions of literal classes (by number). It is false on
+/// all invalid samples.
 struct Formula {
   using Conjunction = llvm::SmallVector<unsigned, 4>;
   std::vector<Conjunction> alternatives;
-  /// Whether it is true on all valid samples that are not degenerate.
+  /// Whether it is true on all non-degenerate valid samples.
   bool isWeakest = false;
 };
 
-/// The cheapest conjunction of up to four literals that tells valid from
-/// invalid samples; else a small disjunction; nothing when no valid sample can
-/// be separated. `samples` holds valid and invalid ones.
+/// The cheapest conjunction of up to four literals that separates valid from
+/// invalid samples; else a small disjunction; nullopt if no valid sample can be
+/// separated. `samples` holds valid and invalid ones.
 std::optional<Formula> learn(llvm::ArrayRef<Sample> samples,
                              llvm::ArrayRef<LiteralClass> literals);
 

@@ -24,7 +24,7 @@ Assumptions conjoin(const Assumptions &a, const Assumptions &b) {
   return result;
 }
 
-/// One run over one vocabulary.
+/// One run with one vocabulary.
 class Synthesis {
 public:
   Synthesis(mlir::func::FuncOp before, mlir::func::FuncOp after,
@@ -54,7 +54,8 @@ public:
 private:
   enum class Progress { Done, Again };
 
-  /// More than the first ones while none is valid: that may take luck.
+  /// Draws the first samples, and more while none is valid, because valid ones
+  /// may be rare.
   void drawFirst() {
     bool sawValid = false;
     for (unsigned i = 0; i < (sawValid ? 1 : 4) * options.firstSamples; ++i) {
@@ -66,8 +67,8 @@ private:
     }
   }
 
-  /// Every other one near a sample of the rarer kind: conditions lie where
-  /// labels change.
+  /// Draws every other sample near one of the rarer label: conditions are
+  /// boundaries between labels.
   std::optional<Sample> drawOne(unsigned i) {
     if (i % 2 && !samples.empty()) {
       size_t valid =
@@ -139,8 +140,8 @@ private:
     return errors != 0;
   }
 
-  /// The alternative with the literals number `variant` of their classes, in
-  /// the order in which a person would write them.
+  /// The alternative with literal number `variant` of each class, in natural
+  /// reading order.
   Assumptions assumptionsOf(const Formula::Conjunction &alternative,
                             unsigned variant) const {
     std::vector<std::tuple<unsigned, std::string, const Literal *>> chosen;
@@ -182,8 +183,8 @@ private:
     return std::min(count, options.maxProofs);
   }
 
-  /// The first of the alternative's variants that is proved; else the first,
-  /// and why.
+  /// The first proved variant of the alternative; otherwise the first variant
+  /// with its verdict.
   std::pair<Assumptions, Verdict>
   proveOne(const Formula::Conjunction &alternative) {
     std::optional<std::pair<Assumptions, Verdict>> first;
@@ -202,8 +203,8 @@ private:
     return *first;
   }
 
-  /// Proves the alternatives one by one. Those that are not proved are left out
-  /// where others are: a stronger condition, but a sure one.
+  /// Proves the alternatives one by one. Unproved ones are dropped if others
+  /// are proved: the condition is then stronger, but certain.
   Progress prove() {
     std::vector<std::pair<Assumptions, Verdict>> proved, unknown;
     sortAlternatives();
@@ -250,7 +251,7 @@ private:
   unsigned numFresh = 0;
 };
 
-/// Float arguments whose elements a condition may speak of.
+/// Float arguments whose elements a condition may restrict.
 std::vector<unsigned> argumentsToVary(mlir::func::FuncOp before,
                                       const Assumptions &base,
                                       bool anyArgument) {
@@ -286,7 +287,8 @@ SynthesizedCondition synthesizeCondition(mlir::func::FuncOp before,
     result.verdict.reason = "an opaque operator has no values to learn from";
     return result;
   }
-  // Symbols and real parameters first; elements only where those do not do.
+  // Try symbols and real parameters first; use elements only if these do not
+  // suffice.
   Synthesis(before, after, base, options, question, {}, result).run();
   std::vector<unsigned> arguments =
       argumentsToVary(before, base, options.anyArgument);

@@ -9,7 +9,7 @@
 //   Learner      the cheapest conjunction, else a small disjunction of them
 //
 // The loop: learn from few samples, test on many fresh ones, add the errors,
-// learn again; then prove, and learn from what refutes the proof.
+// learn again; then prove, and learn from counterexamples.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,45 +21,46 @@
 namespace mlc {
 
 struct SynthesisOptions {
-  /// Of each proof attempt.
+  /// Limits of each proof attempt.
   VerifierOptions verifier;
   uint64_t seed = 1;
   unsigned firstSamples = 120;
   unsigned freshSamples = 600;
   unsigned maxRounds = 10;
-  /// Conditions that are alike on all samples, tried one after another while
+  /// Maximum number of conditions with equal truth on all samples to try while
   /// the prover answers Unknown.
   unsigned maxProofs = 6;
-  /// Whether predicates of elements may speak of arguments that the base
-  /// assumptions do not call constant. A rule with such a predicate applies
-  /// only where the argument is constant after all.
+  /// Whether element predicates may restrict arguments that the base
+  /// assumptions do not declare constant. A rule with such a predicate applies
+  /// only if the argument is constant after all.
   bool anyArgument = false;
 };
 
 struct SynthesizedCondition {
   /// The functions are equal under the base assumptions and any one of these.
-  /// One that is empty: always. Empty: no condition was found.
+  /// An empty alternative always holds. Without alternatives, no condition was
+  /// found.
   std::vector<Assumptions> alternatives;
-  /// Proved when every alternative is; else what is known of the first that is
+  /// Proved if every alternative is; otherwise the verdict on the first that is
   /// not.
   Verdict verdict;
   /// Whether the condition holds on every valid sample, so that no weaker one
-  /// is known. Samples with a dim of 1 that are valid by coincidence do not
-  /// count.
+  /// is known. Samples that are valid only because a dim is 1 do not count.
   bool isWeakest = false;
   unsigned rounds = 0, samples = 0, validSamples = 0;
   double seconds = 0.0;
 
   bool wasFound() const { return !alternatives.empty(); }
   bool isProved() const { return wasFound() && verdict.isProved(); }
-  /// `g == 1`, `v == 0 or p == 0`; "always" when nothing need be assumed.
+  /// `g == 1`, `v == 0 or p == 0`; "always" if no assumption is needed.
   std::string text() const;
-  /// All alternatives as one conjunction, where their disjunction can be stated
-  /// in one rule (each condition is a literal or an AnyOf of literals).
+  /// All alternatives as one conjunction, if one rule can state their
+  /// disjunction (each condition is a literal or an AnyOf of literals).
   std::optional<Assumptions> asOneRule() const;
 };
 
-/// When `after` gives what `before` gives, beyond `base`. Deterministic.
+/// The condition, beyond `base`, under which `after` equals `before`.
+/// Deterministic.
 SynthesizedCondition synthesizeCondition(mlir::func::FuncOp before,
                                          mlir::func::FuncOp after,
                                          const Assumptions &base,

@@ -52,8 +52,8 @@ Sampler::Sampler(const Question &question, const Assumptions &base,
 // Symbols
 //===----------------------------------------------------------------------===//
 
-/// Values with some structure: conditions are about small numbers, zeros, ones
-/// and equal symbols, which independent draws rarely meet all at once.
+/// Structured values: conditions involve small numbers, zeros, ones and equal
+/// symbols, which independent draws rarely combine.
 Sampler::Symbols Sampler::drawThemed() {
   static constexpr int64_t small[] = {2, 2, 3, 3, 4, 1, 5, 0, 1, 2};
   static constexpr int64_t large[] = {6, 7, 8, 9, 12};
@@ -61,7 +61,7 @@ Sampler::Symbols Sampler::drawThemed() {
   for (const std::string &name : unknowns.symbols)
     symbols[name] = small[pick(std::size(small))];
   unsigned theme = pick(6);
-  // Of four symbols in how many is 0: some conditions need all of them to be.
+  // How many of four symbols are 0: some conditions need all to be.
   uint64_t zeros = 2 + pick(3);
   int64_t common = pick(4);
   for (auto &[name, value] : symbols) {
@@ -118,7 +118,7 @@ bool Sampler::isDegenerate(const SymbolValues &symbols) const {
   });
 }
 
-/// Nothing empty, where everything is equal, and nothing large.
+/// Excludes empty tensors, on which everything is equal, and large ones.
 bool Sampler::isReasonable(const Instance &instance) const {
   constexpr int64_t mostElements = 3000;
   int64_t total = 0;
@@ -154,7 +154,7 @@ bool Sampler::isReasonable(const Instance &instance) const {
 // Reals
 //===----------------------------------------------------------------------===//
 
-/// Zeros, ones and the bounds themselves happen too.
+/// Also draws zeros, ones and the bounds themselves.
 void Sampler::drawSpecialParameters(Instance &instance) {
   static constexpr double special[] = {0.0, 0.0, 1.0, -1.0, 0.5, -0.5};
   ParameterValues reals = instance.getParameters();
@@ -192,7 +192,7 @@ void Sampler::drawElements(Instance &instance) {
 // Labels
 //===----------------------------------------------------------------------===//
 
-/// Whether both sides agree; nothing when that cannot be told.
+/// Whether both sides agree; nullopt if that is undecided.
 std::optional<bool> Sampler::compare(Instance &instance) {
   using Outcome = Comparison::Outcome;
   if (isModular) {
@@ -264,7 +264,7 @@ Sample Sampler::fromCounterexample(const Counterexample &example,
   sample.symbols = example.integers;
   sample.reals = example.reals;
   sample.isDegenerate = isDegenerate(sample.symbols);
-  // Its elements are not known: what was assumed of them, and no more.
+  // Its elements are unknown, so only what was assumed about them counts.
   sample.arguments.assign(question.numArguments, {false, false, false, false});
   for (const TensorAssumption &t : assumed.tensors) {
     if (t.argument >= sample.arguments.size())

@@ -9,7 +9,7 @@
 
 namespace mlc::precondition {
 
-/// What holds of every element of an argument in one sample.
+/// Facts about all elements of an argument in one sample.
 struct ElementFacts {
   bool positive = true, nonNegative = true, nonZero = true, allEqual = true;
 
@@ -21,7 +21,8 @@ struct Sample {
   verifier::ParameterValues reals;
   std::vector<ElementFacts> arguments;
   bool isValid = false;
-  /// A dim that is only a dim is 0 or 1: agreement may be a coincidence.
+  /// A symbol that occurs only as a dim is 0 or 1, so agreement may be a
+  /// coincidence.
   bool isDegenerate = false;
 };
 
@@ -31,11 +32,11 @@ public:
   Sampler(const verifier::Question &question, const Assumptions &base,
           llvm::ArrayRef<unsigned> variedArguments, uint64_t seed);
 
-  /// A fresh sample; nothing when none was found in some tries.
+  /// A fresh sample; nullopt if several tries found none.
   std::optional<Sample> draw();
   /// A sample close to `like`: one or two symbols differ.
   std::optional<Sample> drawNear(const Sample &like);
-  /// The sample of a refutation, as invalid.
+  /// The sample of a refutation, labelled invalid.
   Sample fromCounterexample(const Counterexample &example,
                             const Assumptions &assumed) const;
 

@@ -1,4 +1,4 @@
-//===- Vocabulary.cpp - What a condition may say --------------------------===//
+//===- Vocabulary.cpp - Literals of conditions ----------------------------===//
 
 #include "rewrites/Precondition/Vocabulary.h"
 #include "llvm/ADT/STLExtras.h"
@@ -65,7 +65,7 @@ static unsigned readingCost(IntExpr expr) {
   }
 }
 
-/// lhs predicate rhs with nothing negative on either side, as one writes it:
+/// lhs predicate rhs without negative terms on either side, in the usual form:
 /// `p + 1 >= k` rather than `p - k + 1 >= 0`.
 static Condition readable(IntExpr lhs, ComparePredicate predicate,
                           IntExpr rhs) {
@@ -97,7 +97,7 @@ static Condition readable(IntExpr lhs, ComparePredicate predicate,
       break;
     }
   }
-  // a + 1 <= b is a < b where b is no constant.
+  // a + 1 <= b becomes a < b if b is no constant.
   auto dropOne = [&](IntExpr &larger, IntExpr smaller, ComparePredicate loose,
                      ComparePredicate strict) {
     if (predicate != loose || smaller.isConstant() || larger.isConstant())
@@ -143,7 +143,7 @@ void Vocabulary::addDerived(IntExpr expr) {
   }
   case IntExpr::Kind::Max:
   case IntExpr::Kind::Min:
-    // Which of the two it is.
+    // Which of the two operands it is.
     addQuantity(expr.getOperands()[0] - expr.getOperands()[1]);
     addQuantity(expr);
     return;
@@ -371,7 +371,7 @@ private:
           two, q.expr + odd);
   }
 
-  /// divisor divides dividend, where rest(i) is what is left.
+  /// divisor divides dividend; rest(i) is the remainder.
   void addDivides(unsigned cost, llvm::function_ref<int64_t(size_t)> rest,
                   IntExpr divisor, IntExpr dividend) {
     add(

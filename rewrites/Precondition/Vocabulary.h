@@ -1,9 +1,9 @@
-//===- Vocabulary.h - What a condition may say ------------------*- C++ -*-===//
+//===- Vocabulary.h - Literals of conditions --------------------*- C++ -*-===//
 //
 // Literals over quantities. A quantity is a symbol, or an expression that
 // occurs in both functions' types and attributes or is derived from one: output
-// sizes, the rest of a division, what a maximum with 0 clips (a padding before
-// it is clipped), how far a last window reaches.
+// sizes, remainders, the operand of a maximum with 0 (a padding before
+// clipping), the end of the last window.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,29 +22,29 @@ struct Literal {
   Condition condition;                                    // Integer
   RealAssumption real{"", ComparePredicate::EQ, 0.0};     // Real
   TensorAssumption tensor{0, ElementPredicate::Constant}; // Elements
-  /// How much there is to read.
+  /// Its length for a reader.
   unsigned cost = 0;
 
   bool holds(const Sample &sample) const;
   void addTo(Assumptions &assumptions) const;
 };
 
-/// Literals that are alike on all samples; the cheapest first.
+/// Literals with equal truth on all samples, the cheapest first.
 struct LiteralClass {
   std::vector<Literal> literals;
   llvm::BitVector truth; // one bit for each sample
   unsigned cost() const { return literals.front().cost; }
 };
 
-/// What conditions on a question may speak of.
+/// The literals that conditions on a question may use.
 class Vocabulary {
 public:
   Vocabulary(const verifier::Question &question,
              const verifier::Unknowns &unknowns,
              llvm::ArrayRef<unsigned> arguments);
 
-  /// The literals, classified by their truth on the samples; those that are
-  /// always or never true are left out. Cheapest first.
+  /// The literals, classified by their truth on the samples; literals that are
+  /// always or never true are omitted. Cheapest first.
   std::vector<LiteralClass> classify(llvm::ArrayRef<Sample> samples) const;
 
 private:

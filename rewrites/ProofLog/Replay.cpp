@@ -21,8 +21,8 @@ static Error refuse(const char *format, Parts &&...parts) {
       llvm::formatv(format, std::forward<Parts>(parts)...).str());
 }
 
-/// Whether every element of a float tensor has the property: of numbers, which
-/// infinities and NaN are none of.
+/// Whether every element of a float tensor has the property. It is a property
+/// of numbers, so infinities and NaN do not have it.
 static bool elementsAre(const EvalTensor &tensor, ElementPredicate predicate) {
   if (!isa<FloatType>(tensor.getElementType()))
     return false;
@@ -158,7 +158,7 @@ private:
     for (auto [i, operand] : llvm::enumerate(pattern->getOperands())) {
       if (bank.areEqual(operands[i], terms.at(operand)))
         continue;
-      // What reads what is refined is refined itself.
+      // An operator that reads a refined term is itself refined.
       isExact = false;
       if (!bank.refines(terms.at(operand), operands[i]))
         return refuse("operand {0} of term {1} is not known to equal term {2}",
@@ -187,7 +187,7 @@ private:
     return Error::success();
   }
 
-  /// As the rule calls it.
+  /// The rule's name for an argument.
   std::string nameOf(unsigned argument) const {
     return describeArgument(rule.getBefore(), argument);
   }
@@ -244,14 +244,14 @@ private:
   StepBindings bindings;
   Block &before, &after;
   llvm::DenseMap<Value, TermId> terms; // of both sides
-  bool isExact = true;                 // `before` lies over equal terms
+  bool isExact = true;                 // `before` matches equal terms
 };
 
 //===----------------------------------------------------------------------===//
 // The result
 //===----------------------------------------------------------------------===//
 
-/// Puts the chosen operators behind the others and removes those.
+/// Puts the chosen operators after the others and removes the others.
 class Rebuild {
 public:
   Rebuild(func::FuncOp function, TermBank &bank, const Trail &trail)
@@ -328,7 +328,8 @@ private:
   Block &block;
   TermBank &bank;
   const Trail &trail;
-  // Of what stands in the result. A trail may name any number.
+  // The values of terms in the result. A map, because a trail may name any
+  // number.
   std::unordered_map<TermId, Value> values;
 };
 

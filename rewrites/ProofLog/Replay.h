@@ -1,8 +1,8 @@
 //===- Replay.h - Does a trail prove what it claims? ------------*- C++ -*-===//
 //
-// The trusted side of a search: it takes a function and a trail, believes
-// neither, and ends with the function that the trail proves equal, or with the
-// first step that proves nothing.
+// The trusted side of a search: it takes a function and a trail, trusts
+// neither, and gives the function that the trail proves equal, or the first
+// step that is invalid.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,14 +15,14 @@
 
 namespace mlc {
 
-/// The proved rule that a step names, or why there is none.
+/// Returns the proved rule that a step names, or why there is none.
 using RuleLookup =
     llvm::function_ref<llvm::Expected<Rule *>(const TrailStep &step)>;
 
 /// Replays `trail` on `function`, as it stood before the search: one block of
-/// operators. On success its body is the chosen operators, in the trail's
-/// order. On failure the message is `step N (rule): what` or `the result:
-/// what`, and the body may hold anything.
+/// operators. On success its body consists of the chosen operators, in the
+/// trail's order. On failure the message is `step N (rule): what` or `the
+/// result: what`, and the body may hold anything.
 llvm::Error replayTrail(mlir::func::FuncOp function, const Trail &trail,
                         RuleLookup findRule);
 

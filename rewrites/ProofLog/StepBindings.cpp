@@ -20,14 +20,14 @@ using llvm::StringRef;
 
 namespace {
 
-/// Bounds how many terms an expression has when its products of sums are
-/// multiplied out, without reading it.
+/// Bounds the number of terms of an expression after its products of sums are
+/// expanded, without parsing it.
 class TermBound {
 public:
   explicit TermBound(StringRef text) : rest(text) {}
 
-  /// Whether no part of the expression has more than `most` terms, and reading
-  /// it recurs no deeper than its parentheses may.
+  /// Whether no part of the expression has more than `most` terms, and its
+  /// parentheses are not nested too deeply for the parser.
   bool isWithin(double most) {
     this->most = most;
     return sum(0) <= most && isModest;
@@ -46,8 +46,7 @@ private:
       terms *= factor(depth);
     return note(terms);
   }
-  /// A sum in parentheses; what a function gives, a symbol and a number are one
-  /// term.
+  /// A sum in parentheses, or one term: a function call, a symbol or a number.
   double factor(unsigned depth) {
     while (take('-'))
       ;
@@ -88,8 +87,8 @@ private:
 
 } // namespace
 
-/// Whether a text is short enough to be read whatever it says: products of
-/// sums are multiplied out, and parentheses are read by recursion.
+/// Whether it is safe to parse the text: the parser expands products of sums
+/// and recurs on parentheses.
 static bool isModest(StringRef text) {
   return text.size() <= 4096 && TermBound(text).isWithin(4096);
 }
@@ -103,7 +102,7 @@ static IntExpr readInteger(StringRef text, MLIRContext *context) {
       parseAttribute(("#mlc.int<" + text + ">").str(), context));
 }
 
-/// The symbols of a rule's dims and attributes: integers, and reals.
+/// The integer and real symbols of a rule's dims and attributes.
 static std::pair<llvm::StringSet<>, llvm::StringSet<>> symbolsOf(Rule &rule) {
   llvm::StringSet<> integers, reals;
   auto note = [&](IntExpr expr) {
@@ -209,7 +208,7 @@ Attribute StepBindings::substitute(Attribute attribute) const {
   return attribute;
 }
 
-/// A predicate on a difference, for every value of its symbols.
+/// Decides a predicate on a difference for all values of its symbols.
 static std::optional<bool> decideSign(ComparePredicate predicate,
                                       IntExpr difference) {
   std::optional<int64_t> low = difference.lowerBound(),
@@ -257,7 +256,7 @@ std::optional<bool> StepBindings::decide(const Condition &condition) const {
   }
   case Condition::Kind::AllOf:
   case Condition::Kind::AnyOf: {
-    // One part may settle it, whatever the others are.
+    // One part may decide it regardless of the others.
     bool settling = condition.getKind() == Condition::Kind::AnyOf;
     bool isOpen = false;
     for (const Condition &part : condition.getParts()) {

@@ -9,13 +9,14 @@
 
 namespace mlc {
 
-/// What stands for a rule's symbols: integers over the model's symbols, and
+/// The values of a rule's symbols: integers over the model's symbols, and real
 /// numbers.
 class StepBindings {
 public:
-  /// Reads a step's values. Fails where one cannot be read or is not what the
-  /// proof assumes (an integer may be negative, a number is not finite or out
-  /// of range), where a symbol of the rule has none, and where another has one.
+  /// Reads a step's values. Fails if a value cannot be parsed or violates what
+  /// the proof assumes (an integer may be negative, a number is not finite or
+  /// out of range), if a symbol of the rule has no value, or if another symbol
+  /// has one.
   static llvm::Expected<StepBindings> read(Rule &rule, const TrailStep &step);
 
   IntExpr substitute(IntExpr expr) const;
@@ -23,8 +24,8 @@ public:
   /// The dims of an argument's type.
   llvm::SmallVector<IntExpr> substitute(llvm::ArrayRef<IntExpr> dims) const;
 
-  /// Truth for every non-negative value of the model's symbols; nothing where
-  /// that cannot be told.
+  /// Whether the condition is true, or false, for all non-negative values of
+  /// the model's symbols; nullopt if undecided.
   std::optional<bool> decide(const Condition &condition) const;
 
 private:

@@ -113,7 +113,7 @@ TermBank::Signature TermBank::signatureOf(const Node &node) const {
 
 void TermBank::enter(unsigned index) {
   const Node &node = nodes[index];
-  // What has regions or does more than compute equals itself alone.
+  // An operator with regions or effects equals only itself.
   if (node.op->getNumRegions() != 0 || !isMemoryEffectFree(node.op))
     return;
   auto [it, inserted] = table.try_emplace(signatureOf(node), index);
@@ -223,7 +223,7 @@ void TermBank::drain() {
 //===----------------------------------------------------------------------===//
 
 Expected<EvalTensor> TermBank::evaluate(TermId term) {
-  // A rule's constants are weights; nobody needs more to see their signs.
+  // A rule's constants are weights; larger ones are not needed to check signs.
   EvalOptions options;
   options.maxBytes = int64_t(4) << 30;
   options.maxSteps = int64_t(1) << 34;

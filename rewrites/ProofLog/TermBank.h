@@ -1,10 +1,11 @@
 //===- TermBank.h - Terms, and which of them are equal ----------*- C++ -*-===//
 //
 // The terms of a trail (rewrites/ProofLog/Trail.h) as operators at the end of
-// one block, in classes of equal terms. Equality is what was stated and what
-// follows by congruence: the same operator with the same attributes on equal
-// operands gives equal results. Beside that stands what refines what: is equal
-// to it wherever it is defined, and may be defined elsewhere too.
+// one block, in classes of equal terms. Equalities are those stated and those
+// that follow by congruence: the same operator with the same attributes on
+// equal operands gives equal results. The bank also records refinements: a term
+// refines another if it equals it wherever that is defined; it may be defined
+// elsewhere too.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,29 +34,29 @@ public:
   /// The terms that the function returned.
   llvm::ArrayRef<TermId> getOutputs() const { return outputs; }
 
-  /// Builds an operator before the function's return, as one that stands for
-  /// those that made the terms `origins`; its results become the next terms.
-  /// Fails, saying why, where it is not well formed.
+  /// Builds an operator before the function's return, with the locations of the
+  /// operators that made the terms `origins`; its results become the next
+  /// terms. Fails, with a reason, if it is not well formed.
   llvm::Expected<mlir::Operation *>
   add(mlir::Operation *pattern, llvm::ArrayRef<TermId> operands,
       llvm::ArrayRef<mlir::NamedAttribute> attributes,
       llvm::ArrayRef<TermId> origins);
 
   bool areEqual(TermId a, TermId b) const { return find(a) == find(b); }
-  /// States that two terms are equal. Fails where their types are not.
+  /// States that two terms are equal. Fails if their types differ.
   llvm::Error unite(TermId a, TermId b);
   /// Whether `to` is known to equal `from` wherever `from` is defined.
   bool refines(TermId to, TermId from) const;
-  /// States that. Fails where their types are not equal.
+  /// States that `to` refines `from`. Fails if their types differ.
   llvm::Error refine(TermId from, TermId to);
 
-  /// Whether a term is, or equals one that is, computed from literals alone.
+  /// Whether a term is, or equals one that is, computed only from literals.
   bool isConstant(TermId term) const {
     return witnesses[find(term)].has_value();
   }
   /// The value of such a term.
   llvm::Expected<EvalTensor> evaluate(TermId term);
-  /// Whether an equal term is written out, with an infinity or a NaN.
+  /// Whether an equal term is a literal with an infinity or a NaN.
   bool hasNoNumber(TermId term) const { return noNumbers[find(term)]; }
 
 private:
@@ -83,7 +84,7 @@ private:
   void addTerm(mlir::Value value);
   void addNode(mlir::Operation *op, std::vector<TermId> operands);
   Signature signatureOf(const Node &node) const;
-  /// Enters the node under its signature, or notes what equals its results.
+  /// Adds the node under its signature, or queues equalities of its results.
   void enter(unsigned node);
   /// Notes that the node's results are constants once its operands are.
   void noteConstant(unsigned node);
@@ -96,10 +97,10 @@ private:
   llvm::DenseMap<mlir::Operation *, unsigned> nodeOf;
   // By class, valid at its root: the nodes that read a term of it, ...
   std::vector<std::vector<unsigned>> readers;
-  // ... those that refine it, as was stated, ...
+  // ... the terms stated to refine it, ...
   std::vector<std::vector<TermId>> refinements;
-  // ... and a term to compute it from, older than all that is computed from
-  // it, so that computing ends.
+  // ... and a term to compute it from, which is older than all terms computed
+  // from it, so that evaluation ends.
   struct Witness {
     unsigned age;
     TermId term;
@@ -108,7 +109,7 @@ private:
   unsigned numWitnesses = 0;
   std::vector<bool> noNumbers; // by class
   std::unordered_map<Signature, unsigned, SignatureHash> table;
-  // Still to be done.
+  // Pending work.
   std::vector<std::pair<TermId, TermId>> equalities;
   std::vector<unsigned> maybeConstant;
   llvm::DenseMap<TermId, EvalTensor> values;

@@ -12,7 +12,7 @@ static constexpr StringRef attributeName = "mlc.trail";
 
 std::string TrailStep::bindings() const {
   std::string text;
-  // Both maps are sorted; a name stands in one of them.
+  // Both maps are sorted; a name is in only one of them.
   std::map<std::string, std::string> all = integers;
   all.insert(reals.begin(), reals.end());
   for (const auto &[symbol, value] : all)

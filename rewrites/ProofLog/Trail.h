@@ -1,17 +1,17 @@
-//===- Trail.h - Proof that the rewritten is the model ----------*- C++ -*-===//
+//===- Trail.h - Proofs of rewritten functions ------------------*- C++ -*-===//
 //
-// A search hands back, beside the rewritten function, a trail: which rules, in
-// which order, bound to what, make the result equal to the function that the
-// search was given. A small checker replays it; it needs no search engine.
+// A search returns a trail with the rewritten function: the rules, in order and
+// with their bindings, that make the result equal to the original function. A
+// small checker replays it; it needs no search engine.
 //
 // Terms are numbered. Those of a function begin with its arguments; then come
-// the results of its operators in order, each result one term. A step makes
-// the results of `after`'s operators the next terms, in order, whether or not
-// an equal term stands there already. Two terms are equal when a step of a rule
-// that is proved both ways says so, or when congruence does (the same operator,
-// attributes and equal operands). Of other rules `after` *refines* `before`: it
-// is equal wherever that is defined. So do all results of a step whose `before`
-// lies over what only refines an operand.
+// the results of its operators in order, each result one term. A step makes the
+// results of `after`'s operators the next terms, in order, whether or not an
+// equal term already exists. A step of a rule that is proved both ways makes
+// terms equal, and so does congruence (the same operator, attributes and equal
+// operands). For other rules `after` *refines* `before`: it is equal wherever
+// that is defined. The same holds for all results of a step if a term that
+// `before` matches only refines an operand.
 //
 // The function is the one that the search begins with: after import, constant
 // folding and common-subexpression elimination.
@@ -35,28 +35,28 @@ namespace mlc {
 /// A result of an operator, or an argument of the function.
 using TermId = unsigned;
 
-/// An argument of a rule that neither side reads. Not ~0u, with which a
-/// DenseMap marks what is free.
+/// An argument of a rule that neither side reads. Not ~0u, which DenseMap uses
+/// as its empty key.
 inline constexpr TermId noTerm = ~0u >> 1;
 
 /// One application of a rule. Effect: `after`'s operators are built over the
 /// terms of the arguments, and each result of `before` equals, or is refined
-/// by, the result of `after` at its place.
+/// by, the corresponding result of `after`.
 struct TrailStep {
   std::string rule, hash;
-  /// What stands for each argument of the rule.
+  /// The term bound to each argument of the rule.
   std::vector<TermId> arguments;
-  /// What stands for the results of `before`'s operators, in order. Their
-  /// operands match up to what the steps before this one say.
+  /// The terms bound to the results of `before`'s operators, in order. Their
+  /// operands match up to the equalities of earlier steps.
   std::vector<TermId> before;
   /// The value of every integer symbol, as IntExpr prints it, and of every
   /// real one, as `%.17g` does. Symbols that only `after` has are among them.
   std::map<std::string, std::string> integers, reals;
-  /// Names of the model's operators that `before` lies over.
+  /// Names of the model's operators that `before` matches.
   std::vector<std::string> places;
-  /// Predicted: what the operators that it lay over and that are gone took,
-  /// less what those take that it made and that are there in the end. The
-  /// gains of all steps add up to what the whole takes less.
+  /// Predicted gain: the time of removed operators that it matched, less the
+  /// time of remaining operators that it made. The gains of all steps add up to
+  /// the total gain.
   double gainSeconds = 0;
 
   /// `c = 64, k = 3`.
@@ -70,10 +70,10 @@ std::string placeOf(mlir::Location loc);
 /// A real number as trails write it.
 std::string realText(RealAttr real);
 
-/// An operator of the result: that of `term` (its first result), reading the
-/// terms `operands`, each of which is an argument or a result of an operator
-/// chosen before it, and equals or refines the operand that `term` was made
-/// with.
+/// An operator of the result: the one that made `term` (its first result),
+/// reading the terms `operands`. Each of these is an argument or a result of an
+/// operator chosen before, and equals or refines the operand that `term` was
+/// made with.
 struct ChosenOperator {
   TermId term;
   std::vector<TermId> operands;
@@ -82,10 +82,10 @@ struct ChosenOperator {
 struct Trail {
   std::string function;
   std::vector<TrailStep> steps;
-  /// The result's operators in the order in which they stand.
+  /// The result's operators, in order.
   std::vector<ChosenOperator> chosen;
-  /// What the result returns: arguments or results of chosen operators, which
-  /// equal or refine what the function returned.
+  /// The terms that the result returns: arguments or results of chosen
+  /// operators that equal or refine what the function returned.
   std::vector<TermId> outputs;
 };
 
@@ -99,7 +99,7 @@ struct Trail {
 ///    "chosen": [[1], [2, 0, 1]],        first the term, then its operands
 ///    "outputs": [2]}
 ///
-/// An argument without a term is null. Errors of parsing name what is missing.
+/// An argument without a term is null. Parse errors name what is missing.
 llvm::json::Value toJson(llvm::ArrayRef<Trail> trails);
 llvm::Expected<std::vector<Trail>> parseTrails(llvm::StringRef json);
 

@@ -81,7 +81,7 @@ void Equations::forEachSolution(
 /// Divisors of `n` from 1 on, at most Equations::maxFactors.
 static SmallVector<int64_t> divisors(int64_t n) {
   SmallVector<int64_t> result;
-  // A number that has none for so long is no number of groups.
+  // Divisors beyond this limit are no plausible numbers of groups.
   for (int64_t d = 1;
        d <= std::min<int64_t>(n, 4096) && result.size() < Equations::maxFactors;
        ++d)
@@ -90,8 +90,8 @@ static SmallVector<int64_t> divisors(int64_t n) {
   return result;
 }
 
-/// A rule holds for all values of its symbols, so that any way to write a size
-/// as the product that it asks for will do.
+/// A rule holds for all values of its symbols, so any factorization of a size
+/// into the required product will do.
 std::optional<Equations::Choice>
 Equations::openFactor(ArrayRef<Split> splits) const {
   for (auto [pattern, actual] : pending) {
@@ -149,7 +149,7 @@ bool Equations::solveDetermined() {
 }
 
 Equations::Outcome Equations::step(IntExpr pattern, IntExpr actual) {
-  // Split into what is bound and the one symbol that is not.
+  // Split into the bound part and the one unbound symbol.
   StringRef unknown;
   bool several = false;
   pattern.walkSymbols([&](StringRef symbol) {
@@ -220,7 +220,7 @@ bool mlc::holds(const Condition &condition, const Bindings &bindings) {
   case Condition::Kind::AnyOf:
     return llvm::any_of(condition.getParts(), partHolds);
   case Condition::Kind::Not:
-    // Only what is decided counts: constants.
+    // Only constants are decided.
     {
       std::optional<bool> truth = condition.getParts().front().evaluate(
           [&](StringRef symbol) -> std::optional<int64_t> {
@@ -268,7 +268,7 @@ bool mlc::elementsAre(DenseElementsAttr elements, ElementPredicate predicate) {
     return false;
   if (predicate == ElementPredicate::AllEqual)
     return elements.isSplat();
-  // Properties of numbers, which infinities are none of.
+  // These are properties of numbers, so infinities do not have them.
   return llvm::all_of(elements.getValues<APFloat>(), [&](APFloat x) {
     switch (predicate) {
     case ElementPredicate::Positive:

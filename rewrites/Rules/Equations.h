@@ -1,9 +1,8 @@
 //===- Equations.h - Values of a rule's symbols -----------------*- C++ -*-===//
 //
-// Where a rule lies over a graph, dims and attributes are equations between
-// the rule's expressions and the graph's, solved for the rule's symbols. Every
-// engine that matches rules solves them here and asks here whether a condition
-// holds.
+// When a rule matches a graph, dims and attributes give equations between the
+// rule's expressions and the graph's, which are solved for the rule's symbols.
+// Every engine solves equations and checks conditions here.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,12 +17,12 @@
 
 namespace mlc {
 
-/// What a rule's symbols stand for.
+/// The values of a rule's symbols.
 struct Bindings {
   llvm::StringMap<IntExpr> integers;
   llvm::StringMap<RealAttr> reals;
 
-  /// What stands for `expr`; symbols without a value stay.
+  /// `expr` with values substituted; symbols without a value stay.
   IntExpr substitute(IntExpr expr) const;
   mlir::Attribute substitute(mlir::Attribute attribute) const;
 };
@@ -39,15 +38,15 @@ public:
     pending.push_back({pattern, actual});
   }
 
-  /// Solves what can be solved; false when an equation cannot hold. Of a
-  /// product of symbols that nothing else decides, all but one are 1.
+  /// Solves as many equations as possible; false if one cannot hold. In a
+  /// product of symbols that nothing else determines, all but one become 1.
   bool solve();
   bool isSolved() const { return pending.empty(); }
 
-  /// Calls `visit` with every solution. A number that is a product of the two
-  /// symbols of one of `splits`, which nothing else decides, is split in every
-  /// way, at most `maxFactors`, the smallest second factors first; other
-  /// products as solve() does.
+  /// Calls `visit` with every solution. If a number is the product of the two
+  /// symbols of one of `splits` and nothing else determines these, visits up to
+  /// `maxFactors` factorizations, the smallest second factors first. Other
+  /// products are solved as in solve().
   void forEachSolution(llvm::ArrayRef<Split> splits,
                        llvm::function_ref<void(const Bindings &)> visit);
   static constexpr unsigned maxFactors = 16;
@@ -67,13 +66,14 @@ private:
   llvm::SmallVector<std::pair<IntExpr, IntExpr>> pending;
 };
 
-/// Whether the condition holds for sure under the bindings (symbols of the
+/// Whether the condition certainly holds under the bindings (symbols of the
 /// graph are non-negative and otherwise unknown).
 bool holds(const Condition &condition, const Bindings &bindings);
-/// Whether it is known to; not when the parameter has no number.
+/// Whether the assumption certainly holds; false if the parameter is not bound
+/// to a number.
 bool holds(const RealAssumption &assumption, const Bindings &bindings);
-/// Whether all numbers among the bindings are what the proof assumes
-/// (Rule::admits). A symbol may stand for another.
+/// Whether all numbers among the bindings satisfy the proof's assumptions
+/// (Rule::admits). A symbol may be bound to another symbol.
 bool realsFit(const Rule &rule, const Bindings &bindings);
 /// Whether every element of a literal has the property.
 bool elementsAre(mlir::DenseElementsAttr elements, ElementPredicate predicate);

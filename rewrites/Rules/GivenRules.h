@@ -1,8 +1,8 @@
 //===- GivenRules.h - Rules of a user's file --------------------*- C++ -*-===//
 //
-// Nobody vouches for a rule that mlc does not ship: it is proved when its file
-// is read, whatever the file says, and a file with one that is not proved is
-// refused whole.
+// Rules that mlc does not ship are not trusted: each is proved when its file is
+// read, whatever the file claims. A file with an unproved rule is rejected as a
+// whole.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,13 +16,13 @@
 
 namespace mlc {
 
-/// Why a file of rules is not taken.
+/// Why a file of rules is rejected.
 class GivenRulesError : public llvm::ErrorInfo<GivenRulesError> {
 public:
   static char ID;
 
-  /// `code`: BadFile, or Differs of a rule that was refuted, or Unknown of one
-  /// that was not decided.
+  /// `code`: BadFile, Differs if a rule was refuted, or Unknown if one was not
+  /// decided.
   GivenRulesError(Exit code, std::string text)
       : code(code), text(std::move(text)) {}
   Exit getCode() const { return code; }
@@ -36,22 +36,22 @@ private:
   std::string text;
 };
 
-/// A file of rules with what was proved of them. A copy of the text, so that
-/// each context can read it.
+/// A file of rules with their proofs. Keeps a copy of the text, so that each
+/// context can parse it.
 class GivenRules {
 public:
   /// Reads `text` (of a file called `file`) and proves each rule. Errors
-  /// (GivenRulesError) begin with the file's name: no rules or none that can be
-  /// read; a rule that is refuted (with the counterexample) or not decided
-  /// (with the reason); a name that a shipped rule or one of `earlier` has.
+  /// (GivenRulesError) begin with the file's name: the text cannot be parsed or
+  /// has no rules; a rule is refuted (with the counterexample) or not decided
+  /// (with the reason); a shipped rule or one of `earlier` has the same name.
   static llvm::Expected<GivenRules> prove(llvm::StringRef file,
                                           llvm::StringRef text,
                                           llvm::ArrayRef<GivenRules> earlier);
-  /// The same of the file at `path`.
+  /// The same for the file at `path`.
   static llvm::Expected<GivenRules>
   proveFile(llvm::StringRef path, llvm::ArrayRef<GivenRules> earlier);
 
-  /// Adds the rules to a set, as proved.
+  /// Adds the rules with their proofs to a set.
   mlir::LogicalResult addTo(RuleSet &rules, mlir::MLIRContext *context) const;
 
 private:

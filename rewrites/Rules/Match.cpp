@@ -12,7 +12,7 @@ using llvm::SmallVector;
 
 namespace {
 
-/// One attempt to lay `before` over the model.
+/// One attempt to match `before` in the model.
 class Matcher {
 public:
   Matcher(Rule &rule, unsigned limit) : rule(rule), limit(limit) {
@@ -102,7 +102,7 @@ private:
       return false;
     for (Operation *other : state.match.operations)
       if (other == actual)
-        return false; // two operators of the rule are two of the model
+        return false; // operators of the rule match distinct ones of the model
     state.match.operations.push_back(actual);
     for (NamedAttribute attribute : wanted->getAttrs()) {
       Attribute value = actual->getAttr(attribute.getName());
@@ -119,8 +119,8 @@ private:
     return true;
   }
 
-  /// Goes on with the operators of `before` that are not laid yet: parts of a
-  /// multi-output pattern, found as users of values that are.
+  /// Continues with the unmatched operators of `before`: parts of a
+  /// multi-output pattern, found as users of matched values.
   void extend(const State &state) {
     if (found.size() >= limit)
       return;
@@ -176,8 +176,8 @@ private:
     });
   }
 
-  /// Results of `before` may be used anywhere; its inner values only inside,
-  /// or they would have to be computed twice. Constants are free.
+  /// Results of `before` may be used anywhere. Its inner values may be used
+  /// only inside, or they would be computed twice. Constants are free.
   bool innerValuesStayInside(const State &state) {
     llvm::SmallPtrSet<Operation *, 8> inside;
     for (auto [wanted, actual] : state.operations)

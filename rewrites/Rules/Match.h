@@ -1,10 +1,10 @@
 //===- Match.h - Finding and applying a rule in a graph ---------*- C++ -*-===//
 //
-// A rule matches where its `before` graph lies in the model with some binding
+// A rule matches where its `before` graph occurs in the model for some binding
 // of its symbols: dims of arguments and attributes are equations between the
-// rule's expressions and the model's, solved for the rule's symbols. Several
-// results make a multi-output pattern; its parts are found through the values
-// that they share.
+// rule's expressions and the model's, solved for the rule's symbols. A rule
+// with several results is a multi-output pattern; its parts are found through
+// shared values.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,15 +28,15 @@ struct Match : Bindings {
   llvm::SmallVector<mlir::Operation *> operations;
 };
 
-/// Matches of `rule` in which `root` is the operator that gives `before`'s
-/// first result, at most `limit` of them, in a fixed order. Only those whose
-/// condition holds and whose inner values are not used outside.
+/// At most `limit` matches of `rule`, in a fixed order, in which `root` gives
+/// `before`'s first result, the condition holds and inner values are not used
+/// outside.
 llvm::SmallVector<Match, 1> findMatches(Rule &rule, mlir::Operation *root,
                                         unsigned limit = 8);
 
-/// Builds `after` where `match` lies and returns its results; leaves the
-/// matched operators in place. Fails, with nothing left behind, when an
-/// operator of `after` cannot be built or a result's type is another.
+/// Builds `after` at `match` and returns its results; leaves the matched
+/// operators in place. Fails, and removes what it built, if an operator of
+/// `after` cannot be built or a result has another type.
 mlir::FailureOr<llvm::SmallVector<mlir::Value>>
 buildAfter(const Match &match, mlir::OpBuilder &builder,
            llvm::SmallVectorImpl<mlir::Operation *> &created);

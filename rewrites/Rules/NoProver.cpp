@@ -1,7 +1,7 @@
 //===- NoProver.cpp - For libraries that are linked without Z3 ------------===//
 //
-// What has this instead of ProveGivenRules.cpp applies the rules of the table
-// that the build proved, and no others.
+// A program linked with this instead of ProveGivenRules.cpp applies only the
+// rules that the build proved.
 //
 //===----------------------------------------------------------------------===//
 

@@ -17,7 +17,7 @@ static llvm::Error refuse(Exit code, const llvm::Twine &text) {
   return llvm::make_error<GivenRulesError>(code, text.str());
 }
 
-/// Reads rules into `rules`; the error is the first thing that was said.
+/// Reads rules into `rules`; the error is the first diagnostic.
 static llvm::Error
 readAs(StringRef file, mlir::MLIRContext &context,
        llvm::function_ref<mlir::LogicalResult(mlir::MLIRContext *)> read) {

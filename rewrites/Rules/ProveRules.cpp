@@ -1,9 +1,8 @@
 //===- ProveRules.cpp - Makes the table of proved rules -------------------===//
 //
-// Build step: proves every shipped rule and writes hash, float class and
-// whether the proof is two-way, of those that are proved, as C++, and what each
-// says, by its hash. A rule that is not proved is reported and left out: no
-// engine will apply it.
+// Build step: proves every shipped rule. For each proved one it writes, as C++,
+// its hash, float class and whether the proof is two-way, and its statement by
+// hash. An unproved rule is reported and omitted, so no engine applies it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -51,7 +50,7 @@ static bool write(llvm::StringRef path, llvm::StringRef text) {
   return !error;
 }
 
-/// As mlc-check reads it; empty where what is assumed has no text.
+/// As mlc-check reads it; empty if an assumption has no text.
 static std::string hashOfStatement(Rule &rule) {
   std::string text = statementText(rule.getName(), rule.getBefore(),
                                    rule.getAfter(), rule.assumptions);
@@ -73,7 +72,7 @@ textOfTable(const std::map<std::string, std::string> &entries) {
       "ProvedRule table[] = {\n";
   for (const auto &[hash, proof] : entries)
     text += "    {\"" + hash + "\", {" + proof + "}},\n";
-  // A table of nothing is still an array.
+  // An empty table must still be an array.
   return text +
          "    {\"~\", {}}};\n\nllvm::ArrayRef<ProvedRule> "
          "mlc::provedRules() { return llvm::ArrayRef(table).drop_back(); }\n";

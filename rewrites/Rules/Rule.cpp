@@ -44,8 +44,8 @@ static Condition readRequire(rule::RequireOp require) {
   return parts.size() == 1 ? parts.front() : Condition::anyOf(parts);
 }
 
-/// The text that the hash stands for: what the rule says, not how it is called
-/// or described.
+/// The text that is hashed: the rule's content without its name and
+/// description.
 static std::string hashText(rule::DefOp def) {
   auto copy = cast<rule::DefOp>(def->clone());
   copy.setSymName("rule");
@@ -76,7 +76,8 @@ static void walkExpressions(func::FuncOp function,
         onReal(real.getSymbol());
     });
   };
-  // A user's rule may have arguments that are no tensors; the verifier says so.
+  // A user's rule may have arguments that are no tensors; the verifier reports
+  // these.
   for (Type type : function.getArgumentTypes())
     if (auto tensor = dyn_cast<RankedTensorType>(type))
       if (std::optional<llvm::SmallVector<IntExpr>> dims = getDims(tensor))
@@ -95,7 +96,7 @@ static void walkSymbols(func::FuncOp function,
       function, [&](IntExpr expr) { expr.walkSymbols(callback); }, callback);
 }
 
-/// The symbols of a product of two, in its order.
+/// The symbols of a product of two symbols, in order.
 static std::optional<Split> twoFactors(IntExpr expr) {
   llvm::SetVector<StringRef> symbols;
   expr.walkSymbols([&](StringRef symbol) { symbols.insert(symbol); });
@@ -108,8 +109,8 @@ static std::optional<Split> twoFactors(IntExpr expr) {
   return Split{symbols[0].str(), symbols[1].str()};
 }
 
-/// Whether an attribute of the function depends on more of the two symbols than
-/// on their product: then twice the one is not the same as twice the other.
+/// Whether an attribute of the function depends on more than the product of the
+/// two symbols: then doubling one differs from doubling the other.
 static bool dependsOnSplit(func::FuncOp function, const Split &split) {
   auto doubled = [&](const std::string &symbol) {
     Bindings bindings;
@@ -127,7 +128,7 @@ static bool dependsOnSplit(func::FuncOp function, const Split &split) {
 }
 
 static std::vector<Split> findSplits(Rule &rule) {
-  // A size that is one symbol decides it.
+  // A size that is a single symbol determines it.
   std::set<std::string> decided;
   std::vector<Split> splits;
   walkExpressions(rule.getBefore(), [&](IntExpr expr) {
@@ -144,7 +145,7 @@ static std::vector<Split> findSplits(Rule &rule) {
   return splits;
 }
 
-/// What the build has proved of a rule with this hash.
+/// The build's proof of a rule with this hash.
 static std::optional<RuleProof> findProof(StringRef hash) {
   llvm::ArrayRef<ProvedRule> table = provedRules();
   const auto *it = llvm::lower_bound(
@@ -156,8 +157,8 @@ static std::optional<RuleProof> findProof(StringRef hash) {
   return it->proof;
 }
 
-/// The types of what the real parameters of both sides fill, as the prover
-/// reads them off definitions.
+/// The types that the real parameters of both sides have, as the prover derives
+/// them from definitions.
 static verifier::ParameterTypes findRealTypes(Rule &rule) {
   verifier::ParameterTypes types;
   for (func::FuncOp side : {rule.getBefore(), rule.getAfter()})
@@ -167,7 +168,7 @@ static verifier::ParameterTypes findRealTypes(Rule &rule) {
           [&](RealAttr real) { hasParameter |= real.isSymbol(); });
       if (!hasParameter)
         return;
-      // What has no definition there is told when it is proved.
+      // A missing definition is reported when the rule is proved.
       ScopedDiagnosticHandler quiet(op->getContext(),
                                     [](Diagnostic &) { return success(); });
       if (FailureOr<Definition> definition = getDefinition(op);
@@ -209,7 +210,7 @@ std::string Rule::conditionText() const { return str(assumptions); }
 bool Rule::admits(StringRef parameter, double value) const {
   auto found = realTypes.find(parameter.str());
   Type type = found == realTypes.end() ? Type() : found->second;
-  // It stands for the number of its type that is nearest.
+  // The value is rounded to the nearest number of its type.
   return verifier::ParameterRange(parameter, type, assumptions.reals)
       .contains(type && isa<FloatType>(type) ? roundToType(type, value)
                                              : value);

@@ -19,9 +19,9 @@
 
 namespace mlc {
 
-/// Who found a rule.
+/// The origin of a rule.
 enum class RuleOrigin {
-  Given,     // unknown: of a file that the user named
+  Given,     // unknown: from a file that the user named
   Written,   // a person
   Generated, // `mlc-rules generate`
 };
@@ -31,12 +31,12 @@ llvm::StringRef name(RuleOrigin origin); // "given", "written", "generated"
 /// results.
 using Split = std::pair<std::string, std::string>;
 
-/// What has been proved of a rule: that wherever an element of `before` is
-/// defined, that of `after` is, and equals it.
+/// The proof of a rule: wherever an element of `before` is defined, that of
+/// `after` is defined and equal.
 struct RuleProof {
   FloatClass floatClass = FloatClass::ValueChanging;
-  /// The other way round, too. Of other rules, `after` may stand for `before`,
-  /// and never `before` for `after` (docs/Decisions/0010-refinement.md).
+  /// The converse is proved too. Otherwise `after` may replace `before`, but
+  /// never the reverse (docs/Decisions/0010-refinement.md).
   bool isTwoWay = false;
 };
 
@@ -46,19 +46,19 @@ struct Rule {
   /// BLAKE3 of the rule's text without locations and name, in hex.
   std::string hash;
   RuleOrigin origin = RuleOrigin::Given;
-  /// What has been proved: by the build of a rule of this hash, or of a given
-  /// file when it was read. Engines apply nothing without it.
+  /// The proof, made by the build for this hash or when a given file was read.
+  /// Engines do not apply rules without it.
   std::optional<RuleProof> proved;
-  /// What the real parameters fill.
+  /// The types of the real parameters.
   verifier::ParameterTypes realTypes;
-  /// Of products in `before`, where neither symbol stands alone, if `after` is
-  /// another for another way to split the product (32 groups as 8 times 4 or 4
+  /// Products of two symbols in `before` that determine neither symbol, if
+  /// `after` depends on how the product is split (32 groups as 8 times 4 or 4
   /// times 8).
   std::vector<Split> splits;
 
   llvm::StringRef getName() { return def.getSymName(); }
   llvm::StringRef getText() { return def.getText(); }
-  /// It only suits mlc's own code generator.
+  /// Whether it suits only mlc's own code generator.
   bool isLowering() { return def.getLowering(); }
   mlir::func::FuncOp getBefore() { return def.getBefore(); }
   mlir::func::FuncOp getAfter() { return def.getAfter(); }
@@ -70,11 +70,11 @@ struct Rule {
   /// which an engine must make before it can apply the rule.
   std::vector<std::string> freeSymbols();
 
-  /// Whether a number may stand for a real parameter: one of the type that the
-  /// parameter fills, finite, and within what is assumed of it.
+  /// Whether a real parameter may have this value: it must fit the parameter's
+  /// type, be finite, and satisfy the assumptions.
   bool admits(llvm::StringRef parameter, double value) const;
 
-  /// The condition as a person would write it; empty when there is none.
+  /// The condition in readable form; empty if there is none.
   std::string conditionText() const;
 };
 
@@ -93,9 +93,9 @@ struct RuleSet {
   /// Adds the rules of a parsed file, in order. Names are unique.
   mlir::LogicalResult add(mlir::OwningOpRef<mlir::ModuleOp> module);
 
-  /// Forgets the rules that only suit mlc's own code generator.
+  /// Removes the rules that suit only mlc's own code generator.
   void dropLowering();
-  /// Forgets the rules that may not be applied under `fp`.
+  /// Removes the rules that may not be applied under `fp`.
   void keepApplicable(FpMode fp);
 };
 
@@ -104,9 +104,10 @@ struct EmbeddedRuleFile {
   const char *name; // "convolution.mlir"
   const char *text;
 };
-/// Of rewrites/generated.
+/// Files of rewrites/generated.
 llvm::ArrayRef<EmbeddedRuleFile> generatedRuleFiles();
-/// Of rewrites: what the generator does not find (rewrites/README.md).
+/// Files of rewrites: rules that the generator does not find
+/// (rewrites/README.md).
 llvm::ArrayRef<EmbeddedRuleFile> writtenRuleFiles();
 
 /// Parses a rule file's text; errors go to the context's diagnostics.
@@ -117,7 +118,7 @@ mlir::LogicalResult addRuleFile(RuleSet &rules, mlir::MLIRContext *context,
 /// All shipped rules: the generated ones, then those written by hand.
 mlir::LogicalResult addShippedRules(RuleSet &rules, mlir::MLIRContext *context);
 
-/// What the build proved of a shipped rule.
+/// The build's proof of a shipped rule.
 struct ProvedRule {
   const char *hash;
   RuleProof proof;
@@ -125,11 +126,11 @@ struct ProvedRule {
 /// The table that the build made by proving the shipped rules, sorted by hash.
 llvm::ArrayRef<ProvedRule> provedRules();
 
-/// Whether the proof speaks of bits, so of infinities and NaN too; others speak
-/// of real numbers.
+/// Whether the proof is about bits, including infinities and NaN; other proofs
+/// are about real numbers.
 bool isBitExact(const Rule &rule);
 
-/// Whether engines may apply the rule: it is proved, and what it does to floats
+/// Whether engines may apply the rule: it is proved, and its effect on floats
 /// is allowed.
 bool isApplicable(const Rule &rule, FpMode fp);
 

@@ -1,4 +1,4 @@
-//===- StatementText.cpp - What a rule says, without the rule -------------===//
+//===- StatementText.cpp - The statement of a rule as text ----------------===//
 
 #include "rewrites/Rules/StatementText.h"
 #include "verifier/read/AssumeText.h"
@@ -7,7 +7,7 @@
 
 namespace mlc {
 
-/// Without what only rules may say.
+/// Removes attributes that only rules may have.
 static void removeRuleAttributes(mlir::func::FuncOp function) {
   auto isOfRules = [](mlir::NamedAttribute attribute) {
     return attribute.getName().strref().starts_with("rule.");

@@ -1,4 +1,4 @@
-//===- StatementText.h - What a rule says, without the rule -----*- C++ -*-===//
+//===- StatementText.h - The statement of a rule as text --------*- C++ -*-===//
 
 #ifndef MLC_REWRITES_RULES_STATEMENTTEXT_H
 #define MLC_REWRITES_RULES_STATEMENTTEXT_H
@@ -8,8 +8,8 @@
 
 namespace mlc {
 
-/// Two functions as a file for mlc-verify, mlc-check and mlc-rules has them,
-/// @NAME_before and @NAME_after; empty where what is assumed has no text.
+/// Two functions in the file format of mlc-verify, mlc-check and mlc-rules, as
+/// @NAME_before and @NAME_after; empty if an assumption has no text.
 std::string statementText(llvm::StringRef name, mlir::func::FuncOp before,
                           mlir::func::FuncOp after,
                           const Assumptions &assumptions);

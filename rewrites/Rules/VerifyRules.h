@@ -12,10 +12,10 @@ struct VerifyRulesOptions {
   unsigned jobs = 0; ///< threads; 0: all cores
 };
 
-/// Proves all rules. An MLIR context serves one thread: `load`, which is called
-/// on each, reads the same `count` rules into its own. `take` is called with
-/// each verdict in the order of the rules, on one thread at a time, as soon as
-/// those before are there. False when `load` failed on a thread.
+/// Proves all rules. An MLIR context serves one thread: `load` is called on
+/// each thread and reads the same `count` rules into its own context. `take` is
+/// called with each verdict in the order of the rules, on one thread at a time,
+/// once all earlier verdicts are known. False if `load` failed on a thread.
 bool verifyRules(
     size_t count, const VerifyRulesOptions &options,
     llvm::function_ref<bool(RuleSet &rules, mlir::MLIRContext &context)> load,

@@ -11,8 +11,8 @@ using llvm::SmallVector;
 
 namespace {
 
-/// Equal for functions that return the same expressions, in whatever order
-/// their operators stand.
+/// Equal for functions that return the same expressions, regardless of the
+/// order of operators.
 llvm::hash_code hashOf(func::FuncOp function) {
   llvm::DenseMap<Value, llvm::hash_code> hashes;
   for (BlockArgument argument : function.getArguments())
@@ -31,7 +31,7 @@ llvm::hash_code hashOf(func::FuncOp function) {
   llvm_unreachable("a function ends in a return");
 }
 
-/// A graph on the way; owns its function.
+/// A graph of the search; owns its function.
 struct Graph {
   OwningOpRef<func::FuncOp> function;
   Rewriting rewriting;
@@ -66,7 +66,7 @@ public:
       if (!best || graph.cost < best->cost)
         best = std::move(graph);
     }
-    // One that is waiting may be the best; it is the first.
+    // A waiting graph may be the best; the queue is sorted by cost.
     if (!queue.empty() && (!best || queue.begin()->first < best->cost))
       best = std::move(queue.begin()->second);
     report.built = seen.size();
@@ -83,7 +83,7 @@ private:
   bool isOutOfSteps() const { return steps >= options.steps; }
 
   void expand(Graph &graph) {
-    // An attempt is built in place and taken away again.
+    // An attempt is built in place and then undone.
     SmallVector<Operation *> operators;
     for (Operation &op : graph.function->getBody().front())
       operators.push_back(&op);
@@ -122,7 +122,8 @@ private:
     rewriting.commit(there, *attempt);
     if (!seen.insert(hashOf(*copy)).second)
       return;
-    // What the step took from others (a producer that is no longer fused).
+    // The step may also cost other operators (a producer that is no longer
+    // fused).
     nextCost = cost.seconds(copy->getBody());
     bestCost = std::min(bestCost, nextCost);
     queue.emplace(nextCost, Graph{std::move(copy), rewriting, nextCost});
@@ -136,7 +137,7 @@ private:
   llvm::StringMap<SmallVector<Rule *>> rules;
   uint64_t steps = 0;
   double bestCost = 0;
-  /// Equal costs in the order in which they came.
+  /// Equal costs stay in the order of insertion.
   std::multimap<double, Graph> queue;
   llvm::DenseSet<size_t> seen;
 };

@@ -1,9 +1,9 @@
 //===- Backtrack.h - A queue of whole graphs --------------------*- C++ -*-===//
 //
 // The search of TASO (Jia et al., SOSP 2019, algorithm 2): graphs wait in a
-// queue, cheapest first; each that is taken out gives new ones by one step of
-// every rule at every place, of which those stay that cost less than `alpha`
-// times the best. So a step that costs something now may prepare one that pays.
+// queue, cheapest first; each graph taken out gives new ones by one step of
+// every rule at every place. Those that cost less than `alpha` times the best
+// are kept, so a step with a cost may enable one that pays.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,11 +19,11 @@ namespace mlc {
 struct BacktrackOptions {
   FpMode fp = FpMode::Fast;
   double alpha = 1.05;
-  /// Graphs that are taken out of the queue, and that wait in it (the dearest
-  /// leave).
+  /// Maximum number of graphs taken out of the queue, and of graphs waiting in
+  /// it (the most expensive are dropped).
   unsigned maxGraphs = 1000, maxWaiting = 500;
-  /// Operators that are looked at, built or copied: what takes the time,
-  /// counted; checked after every graph that is built.
+  /// Budget of operators visited, built or copied, as a measure of time;
+  /// checked after every graph.
   uint64_t steps = 3'000'000;
 };
 
@@ -37,10 +37,9 @@ struct BacktrackReport {
   uint64_t steps = 0;    ///< see BacktrackOptions
 };
 
-/// Replaces `function` by the cheapest graph that was found; only rules with a
-/// recorded proof take part, and none that leaves a size open (how far to
-/// enlarge a kernel). Returns the trail to it; fills in `report` when there is
-/// one.
+/// Replaces `function` by the cheapest graph that was found; uses only rules
+/// with a recorded proof and without free sizes (how far to enlarge a kernel).
+/// Returns the trail to it; fills in `report` if given.
 Trail applyBacktracking(mlir::func::FuncOp function, RuleSet &rules,
                         const CostModel &cost,
                         const BacktrackOptions &options = {},

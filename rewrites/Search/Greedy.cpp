@@ -11,7 +11,7 @@ using llvm::SmallVector;
 
 namespace {
 
-/// Operators still to be looked at, each at most once in the queue.
+/// Operators still to visit, each at most once in the queue.
 class Worklist {
 public:
   void push(Operation *op) {
@@ -23,8 +23,8 @@ public:
     while (!queue.empty()) {
       auto [op, ticket] = queue.front();
       queue.pop_front();
-      // An operator that was erased is no longer among the queued; one that
-      // has its address now waits for its own turn.
+      // An erased operator is no longer queued; a new one at its address has
+      // its own ticket.
       if (auto it = queued.find(op);
           it != queued.end() && it->second == ticket) {
         queued.erase(it);
@@ -60,7 +60,7 @@ public:
   }
 
 private:
-  /// The match at `root` that gains most, if any gains.
+  /// The match at `root` with the largest gain, if any.
   std::optional<Match> bestAt(Operation *root) {
     auto it = rules.find(root->getName().getStringRef());
     if (it == rules.end())
@@ -78,7 +78,7 @@ private:
     return best;
   }
 
-  /// 0 unless it is cheaper by more than rounding: so rewriting ends.
+  /// 0 unless it is cheaper by more than rounding, so that rewriting ends.
   double gainOf(const Match &match) {
     std::optional<Attempt> attempt = rewriting.attempt(match, cost);
     if (!attempt)

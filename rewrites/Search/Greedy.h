@@ -11,8 +11,8 @@ namespace mlc {
 
 struct GreedyOptions {
   FpMode fp = FpMode::Fast;
-  /// Upper bound on steps, so that a set of rules cannot run for ever even if
-  /// the cost model were not monotone.
+  /// Upper bound on steps, so that rewriting ends even if the cost model were
+  /// not monotone.
   unsigned maxSteps = 100000;
 };
 

@@ -133,8 +133,8 @@ static bool isCyclic(const Match &match) {
   return false;
 }
 
-/// An operator in front of `op` that computes the same, or null. Of one that
-/// reads more than its term was made with, the term is not equal.
+/// An operator before `op` that computes the same, or null. An operator that
+/// reads a refined operand does not equal its term.
 Operation *Rewriting::equalOf(Operation *op) const {
   if (op->getNumOperands() == 0 || !isMemoryEffectFree(op))
     return nullptr;
@@ -148,8 +148,8 @@ Operation *Rewriting::equalOf(Operation *op) const {
   return nullptr;
 }
 
-/// Takes away again what stands there already: the weights that two merges have
-/// in common are one value, so that the next merge finds them.
+/// Replaces new operators by equal existing ones: weights that two merges share
+/// are then one value, which the next merge can find.
 void Rewriting::shareEqual(Attempt &attempt) {
   for (Operation *&op : attempt.built) {
     Operation *other = equalOf(op);
@@ -216,7 +216,8 @@ void Rewriting::record(const Match &match, const Attempt &attempt) {
     step.reals[entry.getKey().str()] = realText(entry.getValue());
   step.gainSeconds = attempt.gainSeconds;
   trail.steps.push_back(std::move(step));
-  // A step numbers all that it builds, also what stands there already.
+  // A step numbers everything it builds, including operators that already
+  // exist.
   Block &after = match.rule->getAfter().getBody().front();
   for (auto [pattern, op] :
        llvm::zip(after.without_terminator(), attempt.built)) {

@@ -1,7 +1,7 @@
 //===- Rewriting.h - A function that rules change step by step --*- C++ -*-===//
 //
-// What engines share that change a function in place: building the other side
-// of a match to see what it would cost, putting it in, and keeping the trail.
+// Shared by engines that change a function in place: builds the other side of a
+// match to price it, commits it, and keeps the trail.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,31 +16,31 @@
 
 namespace mlc {
 
-/// Whether the sides of a rule hold the same operators, by name and attributes,
-/// on the same types, or are made of one operator alone: regrouping a sum or a
-/// concatenation. Such a rule makes nothing cheaper, and a chain of n operators
-/// has more orders than any search can look at.
+/// Whether both sides of a rule have the same operators, by name and
+/// attributes, on the same types, or only a single kind of operator: regrouping
+/// a sum or a concatenation. Such a rule makes nothing cheaper, and a chain of
+/// n operators has more orders than any search can visit.
 bool onlyReorders(Rule &rule);
 
-/// Whether a rule only takes a slice from one side of an operator to the other:
-/// the rows of a product are a product of rows. Where products were merged, it
-/// leads back to them, and to all ways to merge some of them and not others.
+/// Whether a rule only moves a slice from one side of an operator to the other:
+/// rows of a product are a product of rows. After a merge of products it leads
+/// back to the separate ones, and to all partial merges.
 bool onlyMovesSlice(Rule &rule);
 
-/// Whether engines use a rule to look for something cheaper: what does neither.
-/// Others serve to prove that rules follow from one another.
+/// Whether engines search with the rule: it does neither of the above. Other
+/// rules serve to derive rules from one another.
 bool isForSearch(Rule &rule);
 
-/// Rules that may be applied under `fp`, leave nothing open and are for search,
-/// by the name of the operator that gives `before`'s first result.
+/// Rules that are applicable under `fp`, have no free symbols and are for
+/// search, by the name of the operator that gives `before`'s first result.
 llvm::StringMap<llvm::SmallVector<Rule *>> rulesByRoot(RuleSet &rules,
                                                        FpMode fp);
 
-/// The other side of a match, built beside it.
+/// The other side of a match, built next to it.
 struct Attempt {
-  /// In order; null where an equal operator stands there already.
+  /// In order; null if an equal operator already exists.
   llvm::SmallVector<mlir::Operation *> built;
-  /// Those that are new.
+  /// The new ones.
   llvm::SmallVector<mlir::Operation *> created;
   llvm::SmallVector<mlir::Value> results;
   double gainSeconds = 0; ///< predicted; negative: it costs more
@@ -50,28 +50,27 @@ class Rewriting {
 public:
   /// Starts the trail of `function`.
   explicit Rewriting(mlir::func::FuncOp function);
-  /// The same point of the search in `function`, a copy that was made with
-  /// `mapping`.
+  /// The same state for `function`, a copy that was made with `mapping`.
   Rewriting(const Rewriting &other, mlir::func::FuncOp function,
             const mlir::IRMapping &mapping);
 
   mlir::func::FuncOp getFunction() const { return function; }
   const Trail &getTrail() const { return trail; }
 
-  /// Builds `after`; nothing when that fails or would make a cycle. The caller
+  /// Builds `after`; nullopt if that fails or would make a cycle. The caller
   /// undoes or commits it before the next attempt.
   std::optional<Attempt> attempt(const Match &match, const CostModel &cost);
   void undo(const Attempt &attempt);
 
-  /// Operators that the step took away, and those that it changed the
-  /// surroundings of or made.
+  /// Operators that the step removed, and those that it made or whose
+  /// neighbours it changed.
   struct Effect {
     llvm::SmallVector<mlir::Operation *> erased; ///< dangling
     llvm::SetVector<mlir::Operation *> affected;
   };
   Effect commit(const Match &match, const Attempt &attempt);
 
-  /// Ends the trail with what stands in the function now.
+  /// Ends the trail with the current content of the function.
   Trail finish();
 
 private:
@@ -84,7 +83,7 @@ private:
   Trail trail;
   llvm::DenseMap<mlir::Value, TermId> terms;
   TermId numTerms = 0;
-  /// Operators that read what only refines an operand of their term.
+  /// Operators that read a value that only refines an operand of their term.
   llvm::DenseSet<mlir::Operation *> refined;
 };
 

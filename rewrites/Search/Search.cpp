@@ -93,7 +93,7 @@ double secondsSince(std::chrono::steady_clock::time_point start) {
       .count();
 }
 
-/// A limit as `steps` of the options scale it: never none.
+/// A limit scaled by the option `steps`; at least 1.
 uint64_t scaled(uint64_t limit, double steps) {
   const double most = 0x1p62;
   return std::max<uint64_t>(1, std::min(most, std::round(limit * steps)));
@@ -110,8 +110,8 @@ public:
       if (isApplicable(rule, options.fp) && isForSearch(rule))
         if (std::unique_ptr<RuleProgram> program = RuleProgram::compile(rule))
           programs.push_back(std::move(program));
-    // Where many parts share an input, each is merged once a round: what merges
-    // more of them gets there in fewer rounds.
+    // If many parts share an input, each is merged once per round, so rules
+    // that merge more parts need fewer rounds.
     llvm::stable_sort(programs, [](const auto &a, const auto &b) {
       return a->patternResults.size() > b->patternResults.size();
     });
@@ -147,8 +147,7 @@ public:
     report.lowerBound = std::min(selection.lowerBound, selection.seconds);
     report.isOptimal = selection.isOptimal;
     double original = selector.secondsOf(origin.operators);
-    // Cheaper by more than what tells equal selections apart, or nothing is to
-    // be gained.
+    // There is no gain unless it exceeds the tie-breaking margin of selections.
     if (!(selection.seconds < original * (1 - 1e-6)))
       selection = keepAsItIs(origin);
     explain(origin, saturation, selection, report);
@@ -159,9 +158,9 @@ public:
   }
 
 private:
-  /// What greedy rewriting finds. Where many parts can be merged, it gets
-  /// there in a straight line, and the e-graph, which would meet all subsets of
-  /// them on the way, starts from its result.
+  /// Runs greedy rewriting. If many parts can be merged, it merges them
+  /// directly; the e-graph, which would visit all their subsets, starts from
+  /// its result.
   void rewriteGreedily() {
     greedyResult = function.clone();
     GreedyOptions greedy;
@@ -169,8 +168,9 @@ private:
     greedyTrail = applyGreedily(*greedyResult, rules, cost, greedy);
   }
 
-  /// The e-graph costs a node by the facts of its class, which may be others
-  /// than those that hold in a function: what counts in the end is that.
+  /// Keeps the greedy result if it is cheaper. The e-graph prices a node by the
+  /// facts of its class, which may differ from those in a function; the price
+  /// in the function decides.
   void preferGreedy(SearchReport &report) {
     if (!(predictSeconds(*greedyResult, cost) <
           predictSeconds(function, cost) * (1 - 1e-9)))
@@ -182,7 +182,7 @@ private:
     report.isOptimal = false;
   }
 
-  /// The function's own operators, reading one another as they do.
+  /// The selection of the function's own operators.
   Selection keepAsItIs(const FunctionNodes &origin) {
     Selection selection;
     for (NodeId node : origin.operators) {
@@ -249,8 +249,8 @@ FailureOr<SearchReport> mlc::search(func::FuncOp function, RuleSet &rules,
     if (failed(EGraphSearch(function, rules, cost, options).run(report)))
       return failure();
   } else {
-    // What has regions or effects is for greedy rewriting, which looks at one
-    // place at a time.
+    // Functions with regions or effects use greedy rewriting, which considers
+    // one place at a time.
     report.engine = SearchEngine::Greedy;
     GreedyOptions greedy;
     greedy.fp = options.fp;

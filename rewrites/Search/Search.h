@@ -1,10 +1,10 @@
 //===- Search.h - The cheapest function that the rules lead to --*- C++ -*-===//
 //
-// Three engines behind one function: an e-graph (all ways at once, then the
-// cheapest of them), greedy rewriting (whatever pays, where it pays), and
-// backtracking (a queue of whole graphs). They read the same rules and the same
-// cost model, and they answer in the same form. The function as it was stays a
-// candidate: a result is never predicted to be slower.
+// Three engines with one interface: an e-graph (all forms at once, then the
+// cheapest), greedy rewriting (every step that pays), and backtracking (a queue
+// of whole graphs). They use the same rules and cost model and return the same
+// form of result. The original function stays a candidate, so a result is never
+// predicted to be slower.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,53 +19,53 @@ namespace mlc {
 
 enum class SearchEngine { EGraph, Greedy, Backtracking };
 llvm::StringRef name(SearchEngine engine); // "egraph"
-/// Nothing when there is no engine of that name.
+/// nullopt if there is no engine of that name.
 std::optional<SearchEngine> parseSearchEngine(llvm::StringRef name);
 
 struct SearchOptions {
   SearchEngine engine = SearchEngine::EGraph;
   FpMode fp = FpMode::Fast;
-  /// So many times the steps that an engine takes by default: those of
-  /// `limits`, of the extraction and of backtracking, and the graphs that
-  /// backtracking expands. No clock decides what is found.
+  /// Factor on the default steps of an engine: those of `limits`, of the
+  /// extraction and of backtracking, and the graphs that backtracking expands.
+  /// Results do not depend on a clock.
   double steps = 1;
-  /// Of the e-graph. `nodes` are on top of four times the function's own, and
-  /// bound the memory: they are what they are.
+  /// Limits of the e-graph. `nodes` come on top of four times the function's
+  /// own; they bound memory and are not scaled.
   egraph::SaturationLimits limits;
 };
 
 struct SearchReport {
   SearchEngine engine = SearchEngine::EGraph;
-  /// Predicted, of one run of the function.
+  /// Predicted time of one run of the function.
   double secondsBefore = 0, secondsAfter = 0;
-  /// The open dims of the function, in the order in which they first occur,
-  /// and the size that predictions take each to have.
+  /// The open dims of the function in the order of first use, with the size
+  /// that predictions assume.
   std::vector<std::pair<std::string, int64_t>> assumedSizes;
-  /// No function that the engine has seen is cheaper; where it proves none,
-  /// nothing.
+  /// No function that the engine has seen is cheaper; nullopt if the engine
+  /// proves no bound.
   std::optional<double> lowerBound;
   /// "saturated", "node-limit", "iteration-limit", "step-limit" of an e-graph;
   /// "no-gain" where no step of greedy rewriting pays, or "step-limit";
   /// "exhausted", "graph-limit", "step-limit" of backtracking.
   std::string stopReason;
-  /// That the engine has taken (SaturationLimits, BacktrackOptions); of greedy
-  /// rewriting, those of the trail.
+  /// Steps that the engine has taken (SaturationLimits, BacktrackOptions); for
+  /// greedy rewriting, those of the trail.
   uint64_t searchSteps = 0;
-  /// The extraction proved that nothing in the e-graph is cheaper, which
-  /// `numFound` applications of rules have filled.
+  /// Whether the extraction proved that nothing in the e-graph is cheaper.
+  /// `numFound` is the number of rule applications in the e-graph.
   bool isOptimal = false;
   size_t numFound = 0;
-  /// That the search took, and parts of it.
+  /// Time of the search, and of its parts.
   double seconds = 0, saturationSeconds = 0, extractionSeconds = 0;
   /// Sizes of the e-graph.
   size_t nodes = 0, classes = 0, iterations = 0;
   Trail trail;
 
-  /// (secondsAfter - lowerBound) / secondsAfter, where there is a bound.
+  /// (secondsAfter - lowerBound) / secondsAfter, if there is a bound.
   std::optional<double> gap() const;
 };
 
-/// What one run of `function` is predicted to take.
+/// The predicted time of one run of `function`.
 double predictSeconds(mlir::func::FuncOp function, const CostModel &cost);
 
 /// Rewrites `function` into the cheapest one that the engine finds with the

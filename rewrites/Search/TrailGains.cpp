@@ -1,4 +1,4 @@
-//===- TrailGains.cpp - What each step of a trail gains -------------------===//
+//===- TrailGains.cpp - The gain of each step of a trail ------------------===//
 
 #include "rewrites/Search/TrailGains.h"
 #include "llvm/ADT/StringMap.h"

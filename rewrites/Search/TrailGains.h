@@ -1,4 +1,4 @@
-//===- TrailGains.h - What each step of a trail gains -----------*- C++ -*-===//
+//===- TrailGains.h - The gain of each step of a trail ----------*- C++ -*-===//
 
 #ifndef MLC_REWRITES_SEARCH_TRAILGAINS_H
 #define MLC_REWRITES_SEARCH_TRAILGAINS_H
@@ -10,22 +10,22 @@
 
 namespace mlc {
 
-/// Shares what a search has gained among the steps of its trail: made before
-/// the search, of the function as it is then; asked after it.
+/// Distributes the gain of a search among the steps of its trail. Constructed
+/// from the original function before the search; used after it.
 class TrailGains {
 public:
   TrailGains(mlir::func::FuncOp function, const CostModel &cost);
 
-  /// An operator that is gone counts for the first step that lay over it, one
-  /// that is new against the step that made it; what is left (operators that
-  /// cost another sum beside other ones) for the last step. So the gains add
-  /// up to what the whole takes less.
+  /// A removed operator counts for the first step that matched it, a new one
+  /// against the step that made it. The rest (operators whose cost depends on
+  /// their neighbours) counts for the last step, so that the gains add up to
+  /// the total.
   void share(Trail &trail, mlir::func::FuncOp function, RuleSet &rules) const;
 
 private:
   const CostModel &cost;
-  std::vector<double> seconds; // by term, at an operator's first one
-  std::vector<TermId> makerOf; // by term: that first one
+  std::vector<double> seconds; // by term, at an operator's first result
+  std::vector<TermId> makerOf; // by term: the operator's first result
   double total = 0;
 };
 

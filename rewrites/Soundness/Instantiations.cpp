@@ -1,4 +1,4 @@
-//===- Instantiations.cpp - Kept rules on random numbers ------------------===//
+//===- Instantiations.cpp - Proved rules on random numbers ----------------===//
 
 #include "dialects/Interfaces/EvaluatorScalar.h"
 #include "rewrites/Soundness/Soundness.h"
@@ -39,13 +39,13 @@ std::string describe(const Instance &instance, const Comparison &difference) {
   return text;
 }
 
-/// Numbers that tell orders of rounding, zeros and special values apart.
+/// Numbers that expose differences in rounding order, zeros and special values.
 class BitDraws {
 public:
   explicit BitDraws(uint64_t seed) : random(seed), kind(random() % 5) {}
 
-  /// Replaces the float elements and parameters of an instance, as far as what
-  /// is assumed of them allows.
+  /// Replaces the float elements and parameters of an instance as far as the
+  /// assumptions allow.
   void run(Instance &instance, const Rule &rule) {
     for (auto [argument, numbers] : llvm::enumerate(instance.getNumbers()))
       if (isFloat(instance, argument))
@@ -63,7 +63,7 @@ private:
         instance.getQuestion().before.inputs[argument].elementType);
   }
 
-  /// Another number for a float parameter, where what is assumed admits it.
+  /// Another number for a float parameter if the assumptions admit it.
   double redraw(llvm::StringRef parameter, double value,
                 const Question &question,
                 llvm::ArrayRef<RealAssumption> assumptions) {
@@ -81,7 +81,7 @@ private:
 
   void replace(std::vector<double> &numbers, unsigned argument,
                const Assumptions &assumptions) {
-    // Of what is assumed equal, zeros of both signs are.
+    // Zeros of both signs count as equal.
     bool allEqual = false;
     for (const TensorAssumption &t : assumptions.tensors)
       allEqual |=
@@ -133,8 +133,8 @@ private:
 using Judge = llvm::function_ref<Comparison(Instance &, const Unknowns &,
                                             const Question &, uint64_t)>;
 
-/// Judges instances, the `t`-th with a seed of its own, until `count` are equal
-/// or one differs.
+/// Judges instances, each with its own seed, until `count` are equal or one
+/// differs.
 void judgeInstances(Rule &rule, unsigned count, uint64_t seed,
                     InstantiationResult &result, Judge judge) {
   Question question =
@@ -162,8 +162,8 @@ void judgeInstances(Rule &rule, unsigned count, uint64_t seed,
 
 } // namespace
 
-/// Sets some elements of float arguments of which nothing is assumed to NaN. A
-/// literal with one is no argument of such a rule.
+/// Sets some elements of float arguments without assumptions to NaN. A rule
+/// with assumptions does not match a literal with NaN.
 static void spoil(Instance &instance, const Rule &rule, uint64_t seed) {
   std::mt19937_64 random(seed);
   for (auto [i, numbers] : llvm::enumerate(instance.getNumbers())) {
@@ -179,7 +179,7 @@ static void spoil(Instance &instance, const Rule &rule, uint64_t seed) {
   }
 }
 
-/// Whether NaN stands at the same places of the results of both sides.
+/// Whether both sides have NaN at the same elements of their results.
 static Comparison compareSpoiled(Instance &instance) {
   Comparison result;
   auto inputs = instance.makeInputs(EvalDomain::Float64);
@@ -221,7 +221,7 @@ InstantiationResult checkSpoiled(Rule &rule, unsigned count, uint64_t seed) {
     if (!instance.drawSymbols(unknowns) || !instance.drawParameters(unknowns) ||
         !instance.drawTensors(Spread::Positive))
       return Comparison();
-    // A sum of nothing is 0, whatever it would be multiplied with.
+    // An empty sum is 0, whatever its factors would be.
     for (const llvm::SmallVector<int64_t> &dims : instance.getSizes())
       if (llvm::is_contained(dims, 0))
         return Comparison();

@@ -17,7 +17,7 @@ namespace mlc {
 
 namespace {
 
-/// Operators of one signature that are taken for each other.
+/// Swaps an operator for another one with the same signature.
 StringRef otherOperator(StringRef name) {
   return llvm::StringSwitch<StringRef>(name)
       .Case("mlc.add", "mlc.sub")
@@ -36,7 +36,7 @@ StringRef otherOperator(StringRef name) {
       .Default("");
 }
 
-/// One function made wrong in one place.
+/// Makes one function wrong in one place.
 class Mutation {
 public:
   Mutation(func::FuncOp function, std::mt19937_64 &random)
@@ -45,7 +45,7 @@ public:
       ops.push_back(&op);
   }
 
-  /// Changes something; false when what was tried does not apply.
+  /// Makes a change; false if the attempted one does not apply.
   bool run(std::string &change) {
     if (ops.empty())
       return false;
@@ -62,7 +62,8 @@ public:
     }
   }
 
-  /// Result types after a change; false when the function is not well formed.
+  /// Infers result types after a change; false if the function is not well
+  /// formed.
   bool inferTypes() {
     for (Operation &op : function.getBody().front().without_terminator()) {
       FailureOr<llvm::SmallVector<Type>> types = inferResultTypes(&op);
@@ -218,7 +219,7 @@ Mutant copyOf(Rule &rule) {
   return mutant;
 }
 
-/// Leaves out a condition that says something.
+/// Drops a condition that is not trivial.
 bool dropCondition(Mutant &mutant, std::mt19937_64 &random) {
   Assumptions &all = mutant.assumptions;
   size_t count = all.integers.size() + all.reals.size() + all.tensors.size();
@@ -241,7 +242,7 @@ bool dropCondition(Mutant &mutant, std::mt19937_64 &random) {
   return true;
 }
 
-/// Whether numbers tell the sides apart, with other draws than a verifier's.
+/// Whether numbers show a difference, with other draws than a verifier's.
 bool showDifference(Mutant &mutant, uint64_t seed) {
   using namespace verifier;
   Question question =
@@ -286,13 +287,14 @@ std::vector<Mutant> makeMutants(RuleSet &rules, unsigned count, uint64_t seed) {
   if (rules.rules.empty())
     return mutants;
   MLIRContext *context = rules.rules.front().def.getContext();
-  // Most changes are not well typed; that is no news.
+  // Most changes are not well typed; do not report that.
   ScopedDiagnosticHandler silence(context, [](Diagnostic &) {});
   uint64_t mostTries = 60 * uint64_t(count);
   for (uint64_t t = 0; t < mostTries && mutants.size() < count; ++t) {
     Rule &rule = rules.rules[t % rules.rules.size()];
     std::optional<Mutant> mutant = makeMutant(rule, random);
-    // Sides of different shapes are told apart too easily to be most of them.
+    // Sides of different shapes are too easy to distinguish, so limit their
+    // share.
     bool isWelcome =
         mutant && (mutant->isOfValue || 5 * numOther < mutants.size());
     if (!isWelcome ||

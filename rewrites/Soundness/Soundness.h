@@ -1,8 +1,8 @@
-//===- Soundness.h - Do the kept rules hold, are wrong ones caught? -------===//
+//===- Soundness.h - Tests of proved and of wrong rules -------------------===//
 //
-// What is proved is checked again with numbers, and rules that are made wrong
-// on purpose are given to the prover: the verifier is trusted code, and this is
-// how it earns trust.
+// Checks proved rules again with numbers, and gives the prover rules that are
+// wrong on purpose: the verifier is trusted code, and these tests justify the
+// trust.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,12 +13,12 @@
 
 namespace mlc {
 
-/// What random instantiations showed of one rule.
+/// The result of random instantiations of one rule.
 struct InstantiationResult {
   unsigned equal = 0;
-  /// Draws for which the before side has no value, or no domain decided.
+  /// Draws for which the before side has no value, or that no domain decided.
   unsigned undecided = 0;
-  /// Of those that were equal, the ones in exact arithmetic (the others are
+  /// How many of the equal ones were in exact arithmetic (the others are
   /// intervals that overlap).
   unsigned exact = 0;
   /// The first difference, in words; empty when there is none.
@@ -27,24 +27,24 @@ struct InstantiationResult {
 
 /// Draws well-typed instantiations of `rule` under its condition until `count`
 /// of them have been evaluated on both sides, or 16 * count tries are over: in
-/// the modular or rational domain where one of them knows every function, else
+/// the modular or rational domain if one of them supports every function, else
 /// in intervals. Stops at the first difference. Deterministic in `seed`.
 InstantiationResult checkInstantiations(Rule &rule, unsigned count,
                                         uint64_t seed);
 
-/// Of a rule that is said to be bit-exact: both sides in float32 and in float64
-/// on `count` instantiations of all magnitudes, with signed zeros, subnormals,
-/// infinities and NaN, must give equal bits (any two NaNs are equal). Stops at
-/// the first difference. Deterministic in `seed`.
+/// Checks a rule declared bit-exact: both sides in float32 and in float64 must
+/// give equal bits (any two NaNs are equal) on `count` instantiations of all
+/// magnitudes, with signed zeros, subnormals, infinities and NaN. Stops at the
+/// first difference. Deterministic in `seed`.
 InstantiationResult checkBits(Rule &rule, unsigned count, uint64_t seed);
 
-/// Of a rule that is said to be reassociating, so that no term comes or goes:
-/// where some elements of arguments that are no constants are NaN, on `count`
-/// instantiations without sizes of 0, the same elements of both sides' results
-/// must be. Stops at the first difference.
+/// Checks a rule declared reassociating, which neither adds nor drops terms. If
+/// some elements of non-constant arguments are NaN, the same elements of both
+/// sides' results must be NaN, on `count` instantiations without sizes of 0.
+/// Stops at the first difference.
 InstantiationResult checkSpoiled(Rule &rule, unsigned count, uint64_t seed);
 
-/// A rule made wrong, and how.
+/// A rule that was made wrong, and the change.
 struct Mutant {
   std::string origin; // the rule's name
   std::string change; // "attribute strides of mlc.conv: s becomes s + 1"
@@ -53,14 +53,14 @@ struct Mutant {
   Assumptions assumptions;
   /// Sizes and values on which the sides differ, found before any proof.
   std::string difference;
-  /// Whether an element differs, rather than a shape or what is defined.
+  /// Whether an element differs, rather than a shape or definedness.
   bool isOfValue = false;
 };
 
 /// Makes up to `count` different wrong rules from `rules`, in turn: a condition
-/// left out, an attribute, axis, operand, constant or operator changed. Only
-/// those for which the evaluator shows a difference, four of five in a value.
-/// Deterministic in `seed`.
+/// left out, an attribute, axis, operand, constant or operator changed. Keeps
+/// only those for which the evaluator shows a difference; in four of five it is
+/// in a value. Deterministic in `seed`.
 std::vector<Mutant> makeMutants(RuleSet &rules, unsigned count, uint64_t seed);
 
 } // namespace mlc

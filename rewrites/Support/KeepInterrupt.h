@@ -7,8 +7,9 @@
 
 namespace mlc {
 
-/// CBC catches the interrupt signal for itself while it solves, and ends its
-/// search with a status; the program shall end as it would without.
+/// While CBC solves, it catches the interrupt signal and ends its search with a
+/// status. This restores the program's handler and, if `caught`, raises the
+/// signal again.
 class KeepInterrupt {
 public:
   KeepInterrupt() { ::sigaction(SIGINT, nullptr, &before); }

@@ -11,7 +11,7 @@
 namespace mlc {
 
 /// Calls work(i, thread) for every i in [0, count), on `jobs` threads in no
-/// fixed order: results belong in slots of their own.
+/// fixed order: each call must write its result to its own slot.
 inline void forEach(size_t count, unsigned jobs,
                     llvm::function_ref<void(size_t, unsigned)> work) {
   std::atomic<size_t> next = 0;

@@ -7,7 +7,7 @@
 
 namespace mlc {
 
-/// Wall time from its construction on.
+/// Wall time since construction.
 class Stopwatch {
 public:
   double seconds() const {

@@ -1,8 +1,8 @@
 //===- Arithmetic.cpp - Integers modulo 2^w and real numbers --------------===//
 //
-// Integers have no sign: an operation says how it reads them, and truth is -1
-// as a signed number. A float is an interval around a real number, so that NaN
-// and infinities do not come up: what has no value there is none.
+// Integers are signless: operations decide how to read them, and true is -1 as
+// a signed number. A float is an interval around a real number, so there are no
+// NaN or infinities: a result without a real value is no number.
 //
 //===----------------------------------------------------------------------===//
 
@@ -49,7 +49,7 @@ static ScalarFn indexFunction(Operation *op, Run &run) {
   };
 }
 
-/// A quotient or rest; `isSigned` ones may overflow.
+/// A quotient or remainder; signed ones may overflow.
 static ScalarFn quotient(IntegerFn fn, bool isSigned, bool isRest, Run &run) {
   return [=, &run](ArrayRef<Scalar> x) {
     const APInt &a = x[0].integer, &b = x[1].integer;
@@ -59,7 +59,7 @@ static ScalarFn quotient(IntegerFn fn, bool isSigned, bool isRest, Run &run) {
                                : "a quotient overflows");
       return Scalar();
     }
-    // Whether the rest of what overflows is defined is open.
+    // It is open whether the remainder of an overflowing division is defined.
     if (overflows) {
       run.open("a rest that may be undefined");
       return Scalar();
@@ -229,7 +229,7 @@ static std::optional<BinaryFn> functionOfTwo(Operation *op) {
       .Default([](Operation *) { return std::nullopt; });
 }
 
-/// A comparison of numbers; null where it asks for NaN alone.
+/// A comparison of numbers; null if it only tests for NaN.
 static ScalarFn comparison(arith::CmpFPredicate predicate) {
   using P = arith::CmpFPredicate;
   auto with = [](ComparePredicate p) -> ScalarFn {
@@ -309,7 +309,7 @@ static Scalar realOf(const APInt &value, bool isSigned) {
   return valueOr(why, out);
 }
 
-/// As a number of a float type; one that is beyond it has no value there.
+/// Rounds to a float type; a number out of its range has no value.
 static Scalar rounded(Type to, Interval real) {
   Interval ends{roundToType(to, real.low), roundToType(to, real.high)};
   bool isLowBeyond = std::isfinite(real.low) && !std::isfinite(ends.low),
@@ -320,15 +320,15 @@ static Scalar rounded(Type to, Interval real) {
   return Scalar::of(ends);
 }
 
-/// Integers are rounded to the types that have fewest of them; what the others
-/// round is none of the proofs' business.
+/// Integers are rounded only to float types of 16 bits, which hold the fewest
+/// of them; proofs ignore rounding to wider ones.
 static Scalar realOf(const APInt &value, bool isSigned, Type to) {
   Scalar real = realOf(value, isSigned);
   bool isShort = to.getIntOrFloatBitWidth() <= 16;
   return real.isNumber() && isShort ? rounded(to, real.real) : real;
 }
 
-/// Truncated; what the type cannot hold is poison.
+/// Truncates; a value that the type cannot hold is poison.
 static Scalar integerOf(Interval real, unsigned width, bool isSigned) {
   int64_t number = 0;
   if (Undefined why = toInt(real, number); why != Undefined::None)

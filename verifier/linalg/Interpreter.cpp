@@ -1,4 +1,4 @@
-//===- Interpreter.cpp - Functions of linalg, run -------------------------===//
+//===- Interpreter.cpp - An interpreter of linalg functions ---------------===//
 
 #include "verifier/linalg/Interpreter.h"
 #include "dialects/Interfaces/OpInterfaces.h"
@@ -110,7 +110,7 @@ TensorRef Machine::operand(Value value) {
 // Operations
 //===----------------------------------------------------------------------===//
 
-/// A result has the sizes that its type says.
+/// Checks that results have the sizes of their types.
 bool Machine::checkSizes(Operation *op) {
   for (Value result : op->getResults()) {
     auto type = dyn_cast<RankedTensorType>(result.getType());
@@ -127,7 +127,7 @@ bool Machine::checkSizes(Operation *op) {
   return true;
 }
 
-/// Constants, and what has a definition of its own.
+/// Runs constants and operators with their own definition.
 bool Machine::runForeign(Operation *op) {
   if (isa<OpaqueOpInterface>(op))
     return run.open("what '" + op->getName().getStringRef() +

@@ -1,14 +1,14 @@
-//===- Interpreter.h - Functions of linalg, run -----------------*- C++ -*-===//
+//===- Interpreter.h - An interpreter of linalg functions -------*- C++ -*-===//
 //
 // Runs a function of linalg, tensor, arith, math, affine and scf on concrete
-// tensors, operation by operation and point by point, as upstream describes
-// them. It shares no code with what reads such functions for proofs
-// (verifier/read/FromLinalg.cpp), so that a fault of one is seen by the other
+// tensors, operation by operation and point by point, as upstream specifies. It
+// shares no code with the reader of such functions for proofs
+// (verifier/read/FromLinalg.cpp), so that each exposes faults of the other
 // (verifier/read/Misreading.h). Operators of the mlc dialect are evaluated by
 // their definitions.
 //
-// Floats are intervals around real numbers, integers wrap, indices do not.
-// Everything that a text can ask for is counted before it is done.
+// Floats are intervals around real numbers, integers wrap, indices do not. All
+// work that an input can request is counted before it is done.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,9 +22,10 @@
 namespace mlc::interpret {
 
 struct RunOptions {
-  /// Points, operations and elements.
+  /// Limit on points, operations and elements.
   uint64_t maxSteps = uint64_t(1) << 20;
-  /// What operators of the mlc dialect may mention.
+  /// Values of the symbols and parameters that operators of the mlc dialect
+  /// use.
   llvm::StringMap<int64_t> symbols;
   llvm::StringMap<double> parameters;
 };
@@ -33,12 +34,12 @@ struct RunResult {
   /// Why there are no results.
   std::optional<Stop> stop;
   std::vector<Tensor> results;
-  /// Whether some number was computed that is none, used or not.
+  /// Whether any computed value was no number, used or not.
   bool sawNone = false;
   uint64_t steps = 0;
 };
 
-/// The function on `arguments`, which are in the interval domain.
+/// Runs the function on `arguments`, which are in the interval domain.
 RunResult run(mlir::func::FuncOp function, llvm::ArrayRef<EvalTensor> arguments,
               const RunOptions &options = {});
 

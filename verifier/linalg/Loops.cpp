@@ -1,4 +1,4 @@
-//===- Loops.cpp - Loops that hand tensors on -----------------------------===//
+//===- Loops.cpp - Loops that carry tensors -------------------------------===//
 
 #include "verifier/linalg/Machine.h"
 #include "llvm/ADT/STLExtras.h"
@@ -45,7 +45,8 @@ bool Machine::runFor(scf::ForOp op) {
   return true;
 }
 
-/// All iterations read what is handed in, and write to places of their own.
+/// All iterations read the initial tensors, and each writes to its own
+/// elements.
 bool Machine::runForall(scf::ForallOp op) {
   SmallVector<int64_t> lower, upper, step, trips;
   if (!indicesOf(op.getMixedLowerBound(), lower) ||

@@ -12,8 +12,8 @@
 
 namespace mlc::interpret {
 
-/// Runs operations one after the other. Functions return false where the run
-/// has ended.
+/// Runs operations one after the other. Functions return false if the run has
+/// ended.
 class Machine {
 public:
   Machine(const RunOptions &options, Run &run) : options(options), run(run) {}
@@ -40,7 +40,7 @@ private:
                  llvm::SmallVectorImpl<int64_t> &out);
   bool setType(Tensor &tensor, mlir::RankedTensorType type,
                mlir::OperandRange dynamic);
-  /// Ends the run as unknown where there is none.
+  /// Ends the run as unknown if the value has no tensor.
   TensorRef operand(mlir::Value value);
 
   // Structured.cpp: regions that compute elements.
@@ -56,7 +56,7 @@ private:
     llvm::SmallVector<unsigned> yields;
   };
   std::optional<Body> compile(mlir::Block &block);
-  /// Slots of arguments have been set.
+  /// Requires that the slots of arguments are set.
   bool runBody(Body &body, llvm::ArrayRef<int64_t> at);
   struct Operand {
     TensorRef tensor; // null: a scalar, or a result that is being written
@@ -79,8 +79,8 @@ private:
   bool runEmpty(mlir::tensor::EmptyOp op);
   bool runSplat(mlir::tensor::SplatOp op);
   bool runSlice(mlir::tensor::ExtractSliceOp op);
-  /// Writes `source` into `dest`; `written` tells where, and that it has not
-  /// been before.
+  /// Writes `source` into `dest`; `written` records the elements and ensures
+  /// that none is written twice.
   bool write(const Tensor &source, mlir::OffsetSizeAndStrideOpInterface op,
              Tensor &dest, std::vector<bool> *written);
   bool runInsert(mlir::tensor::InsertSliceOp op);

@@ -25,7 +25,8 @@ bool Machine::runEmpty(tensor::EmptyOp op) {
   return true;
 }
 
-/// Its element type and dims; `dynamic`: sizes that the type leaves open.
+/// Sets its element type and dims; `dynamic` has the sizes that the type leaves
+/// open.
 bool Machine::setType(Tensor &tensor, RankedTensorType type,
                       OperandRange dynamic) {
   tensor.elementType = type.getElementType();
@@ -60,7 +61,7 @@ bool Machine::runSplat(tensor::SplatOp op) {
 // Slices
 //===----------------------------------------------------------------------===//
 
-/// A slice that lies inside a tensor of these dims.
+/// Reads a slice and checks that it lies inside a tensor of these dims.
 bool Machine::boxOf(OffsetSizeAndStrideOpInterface op, ArrayRef<int64_t> dims,
                     Box &box) {
   if (!indicesOf(op.getMixedOffsets(), box.offsets) ||
@@ -84,7 +85,8 @@ bool Machine::boxOf(OffsetSizeAndStrideOpInterface op, ArrayRef<int64_t> dims,
     if (size > 0 && last >= dim)
       return isEmpty ? run.open("a slice of nothing lies outside")
                      : run.undefined("a slice ends behind the tensor");
-    // Whether nothing may be behind the end is not said.
+    // The specification does not say whether an empty slice may start past the
+    // end.
     if (size == 0 && offset > dim)
       return run.open("a slice of nothing lies outside");
   }
@@ -131,7 +133,7 @@ bool Machine::write(const Tensor &source, OffsetSizeAndStrideOpInterface op,
   Box box;
   if (!boxOf(op, dest.dims, box) || !run.spend(1 + source.elements.size()))
     return false;
-  // Without dims of size 1 both have the same.
+  // Both have the same dims except those of size 1.
   auto withoutOnes = [](ArrayRef<int64_t> dims) {
     SmallVector<int64_t> rest(dims);
     llvm::erase(rest, 1);
@@ -207,7 +209,7 @@ bool Machine::runPad(tensor::PadOp op) {
 // Shapes
 //===----------------------------------------------------------------------===//
 
-/// The product of some dims, which are not negative; nothing past 64 bits.
+/// The product of some dims, which are not negative; nullopt beyond 64 bits.
 static std::optional<int64_t> productOf(ArrayRef<int64_t> dims,
                                         ArrayRef<int64_t> group) {
   int64_t product = 1;

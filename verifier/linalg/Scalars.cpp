@@ -1,4 +1,4 @@
-//===- Scalars.cpp - Operations on numbers, run ---------------------------===//
+//===- Scalars.cpp - Running scalar operations ----------------------------===//
 
 #include "verifier/linalg/Scalars.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -27,8 +27,8 @@ static bool isKnownType(Type type) {
   return type.isF16() || type.isBF16() || type.isF32() || type.isF64();
 }
 
-/// Whether all attributes are ones whose meaning is known here: flags may make
-/// a value poison, or let it be rounded otherwise.
+/// Whether the meaning of all attributes is known here: flags may make a value
+/// poison or change its rounding.
 static bool hasPlainAttributes(Operation *op) {
   return llvm::all_of(op->getAttrDictionary(), [op](NamedAttribute attribute) {
     StringRef name = attribute.getName();
@@ -130,7 +130,7 @@ static ScalarFn affineFunction(Operation *op, Run &run) {
 }
 
 //===----------------------------------------------------------------------===//
-// Of tensors
+// Operations on tensors
 //===----------------------------------------------------------------------===//
 
 static ScalarFn functionOfTensor(Operation *op, TensorOf tensorOf, Run &run) {
@@ -165,11 +165,11 @@ static ScalarFn functionOfTensor(Operation *op, TensorOf tensorOf, Run &run) {
 }
 
 //===----------------------------------------------------------------------===//
-// All
+// All operations
 //===----------------------------------------------------------------------===//
 
-/// What is no number makes the result none; where it would decide whether the
-/// function has a meaning at all, the run ends.
+/// An operand that is no number makes the result no number. The run ends if it
+/// would decide whether the function is defined.
 static ScalarFn strict(ScalarFn inner, bool mayBeUndefined, Run &run) {
   if (!inner)
     return nullptr;

@@ -1,4 +1,4 @@
-//===- Scalars.h - Operations on numbers, run -------------------*- C++ -*-===//
+//===- Scalars.h - Running scalar operations --------------------*- C++ -*-===//
 
 #ifndef MLC_VERIFIER_LINALG_SCALARS_H
 #define MLC_VERIFIER_LINALG_SCALARS_H
@@ -10,20 +10,20 @@
 
 namespace mlc::interpret {
 
-/// What an operation gives of its operands that are no tensors. Where it ends
-/// the run the value says nothing.
+/// The result of an operation on its scalar operands. It is meaningless if the
+/// operation ends the run.
 using ScalarFn = std::function<Scalar(llvm::ArrayRef<Scalar>)>;
 using TensorOf = llvm::function_ref<TensorRef(mlir::Value)>;
 
-/// Null for operations that are not known, or are none on numbers. The function
-/// must not outlive `run`.
+/// Null for operations that are unknown or not scalar. The function must not
+/// outlive `run`.
 ScalarFn scalarFunction(mlir::Operation *op, TensorOf tensorOf, Run &run);
 
-/// A number of an attribute; not a number where it is of another kind.
+/// The number in an attribute; no number if the attribute has another kind.
 Scalar numberOf(mlir::Attribute value);
 
-/// An affine expression at integers; nothing, with the run ended, where it
-/// divides by what is not positive or leaves 64 bits.
+/// An affine expression at integers; ends the run and returns nullopt if it
+/// divides by a number that is not positive or overflows 64 bits.
 std::optional<int64_t> evaluate(mlir::AffineExpr expr,
                                 llvm::ArrayRef<int64_t> dims,
                                 llvm::ArrayRef<int64_t> symbols, Run &run);

@@ -1,8 +1,8 @@
 //===- Structured.cpp - Regions over points -------------------------------===//
 //
 // A structured operation runs its region once for each point of its loops, in
-// row-major order, on what the operands hold there; what it yields is written
-// to the results at once, so that reductions follow the order of the loops.
+// row-major order, on the operands' elements there. Yielded values are written
+// to the results immediately, so reductions follow the order of the loops.
 //
 //===----------------------------------------------------------------------===//
 

@@ -17,7 +17,7 @@ namespace mlc::interpret {
 struct Scalar {
   enum class State : uint8_t {
     Number,
-    Unwritten, // nobody has written it: it may be anything
+    Unwritten, // never written: it may be anything
     None,      // no number, for the reason `why`
   };
   State state = State::Unwritten;
@@ -48,7 +48,7 @@ struct Tensor {
 };
 using TensorRef = std::shared_ptr<const Tensor>;
 
-/// Calls `visit` for each point of a box in row-major order, until it says
+/// Calls `visit` for each point of a box in row-major order, until it returns
 /// false.
 template <typename Visit>
 bool forEachPoint(llvm::ArrayRef<int64_t> sizes, Visit visit) {
@@ -67,7 +67,7 @@ bool forEachPoint(llvm::ArrayRef<int64_t> sizes, Visit visit) {
   }
 }
 
-/// The place of an element; nothing where an index is out of range.
+/// The position of an element; nullopt if an index is out of range.
 inline std::optional<int64_t> placeOf(llvm::ArrayRef<int64_t> dims,
                                       llvm::ArrayRef<int64_t> at) {
   int64_t place = 0;
@@ -83,18 +83,18 @@ inline std::optional<int64_t> placeOf(llvm::ArrayRef<int64_t> dims,
 struct Stop {
   enum class Kind {
     Undefined, // the function has no meaning on these inputs
-    Open,      // what it does is not known here, or is too much work
+    Open,      // its effect is not specified, or is too much work
     Unknown,   // an operation that the interpreter does not know
   };
   Kind kind;
   std::string reason;
 };
 
-/// What all parts of a run share: why it ended, and the work that is left.
+/// State shared by all parts of a run: why it ended, and the remaining work.
 struct Run {
   std::optional<Stop> stop;
   uint64_t stepsLeft = 0;
-  /// Whether some number was computed that is none, used or not.
+  /// Whether any computed value was no number, used or not.
   bool sawNone = false;
 
   bool end(Stop::Kind kind, const llvm::Twine &reason) {
@@ -117,7 +117,7 @@ struct Run {
     stepsLeft -= steps;
     return true;
   }
-  /// Takes a step for each element; nothing when that is too many.
+  /// Spends a step for each element; nullopt if these are too many.
   std::optional<int64_t> spendElements(llvm::ArrayRef<int64_t> dims) {
     bool isNegative = false;
     for (int64_t size : dims)

@@ -38,7 +38,7 @@ bool hasPromises(Operation *op) {
       return flags.getValue() != arith::FastMathFlags::none;
     if (auto flags = dyn_cast<arith::IntegerOverflowFlagsAttr>(value))
       return flags.getValue() != arith::IntegerOverflowFlags::none;
-    // An attribute of the enumeration is like any i32.
+    // The enumeration attribute is stored as an i32.
     if (attribute.getName() == "roundingmode")
       return value !=
              arith::RoundingModeAttr::get(value.getContext(),
@@ -145,7 +145,7 @@ static Expr zeroOf(Type type) {
   return numberOf(type, builder.getZeroAttr(type));
 }
 
-/// The number of a type that truth is as a signed one.
+/// The number of a type that a signed true converts to.
 static Expr minusOne(Type type) {
   if (isa<FloatType>(type))
     return numberOf(type, FloatAttr::get(type, -1.0));
@@ -195,7 +195,7 @@ Expr convertedElement(Operation *op, Expr x) {
 // Floats
 //===----------------------------------------------------------------------===//
 
-/// The other operand where one is no number.
+/// Returns the other operand if one is NaN.
 static Expr ofNumbers(BinaryFn fn, Expr a, Expr b) {
   return select(isNaN(a), b, select(isNaN(b), a, binary(fn, a, b)));
 }

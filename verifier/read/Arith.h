@@ -1,13 +1,13 @@
-//===- Arith.h - What operations of arith and math compute ------*- C++ -*-===//
+//===- Arith.h - Operations of arith and math -------------------*- C++ -*-===//
 //
-// Upstream's integers have no sign: an operation says how it reads them. In an
-// `Expr` the type says it, so what is unsigned is computed on `ui<n>` and read
-// back. Signed, the i1 `true` is -1. What may be poison where the operation as
-// such is not (nsw, exact, fast-math flags), what depends on bits (bitcast) and
-// what no Expr says exactly (shifts by a variable) is not read at all.
+// Upstream's integers are signless: operations decide how to read them. In an
+// `Expr` the type decides, so unsigned operations are computed on `ui<n>` and
+// converted back. As a signed number, the i1 `true` is -1. The reader rejects
+// flags that add poison (nsw, exact, fast-math), operations on bits (bitcast),
+// and operations that no Expr states exactly (shifts by a variable).
 //
-// A division that overflows is undefined like one by zero: its divisor is 0
-// then.
+// A division that overflows is undefined like one by zero, so it is read with
+// divisor 0.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,19 +19,19 @@
 
 namespace mlc::verifier {
 
-/// Whether elements of this type can be computed with: floats of 16, 32 and 64
-/// bits, integers of 1, 8, 16, 32 and 64 without sign, index.
+/// Whether this element type is supported: floats of 16, 32 and 64 bits,
+/// signless integers of 1, 8, 16, 32 and 64 bits, index.
 bool isScalarType(mlir::Type type);
 
-/// Whether attributes of an operation promise something of its operands, or ask
-/// for another rounding.
+/// Whether attributes of an operation restrict its operands or change its
+/// rounding.
 bool hasPromises(mlir::Operation *op);
 
 /// The number in an attribute, as an element.
 Expr numberOf(mlir::Type type, mlir::Attribute value);
 
-/// What an operation of arith or math with one result computes of its operands;
-/// null where that is not known exactly.
+/// The result of an arith or math operation with one result as an expression of
+/// its operands; null if it is not known exactly.
 Expr elementOf(mlir::Operation *op, llvm::ArrayRef<Expr> operands);
 
 // Parts of it.

@@ -48,8 +48,8 @@ static int64_t leastOf(Type type) {
   return static_cast<int64_t>(uint64_t(1) << 63) >> (64 - widthOf(type));
 }
 
-/// The divisor, or 0 where the quotient is beyond the type. Indices stay far
-/// from the ends of theirs.
+/// The divisor, or 0 if the quotient overflows the type. Indices stay far from
+/// the limits of their type.
 static Expr divisorOf(Expr x, Expr y) {
   std::optional<int64_t> known = asNumber(y);
   if ((known && *known != -1) || isa<IndexType>(x->type))
@@ -62,15 +62,15 @@ static Expr divisorOf(Expr x, Expr y) {
   return select(overflows, number(y, 0), y);
 }
 
-/// Whether a definition says what x rounded down is: it divides indices by what
-/// is not negative alone.
+/// Whether a definition can divide with rounding down: only indices, by
+/// divisors that are not negative.
 static bool canRoundDown(Expr by) {
   if (!isa<IndexType>(by->type) || by->kind == Expr::Kind::Loop)
     return true;
   return by->kind == Expr::Kind::Int && by->integer.isKnownNonNegative();
 }
 
-/// Rounded up: one more than rounded down where something is left.
+/// Rounded up: one more than rounded down if there is a remainder.
 static Expr roundedUp(Expr quotient, Expr x, Expr y) {
   Expr isExact = compare(ComparePredicate::EQ, quotient * y, x);
   return quotient + select(isExact, number(x, 0), number(x, 1));
@@ -103,7 +103,7 @@ static Expr shifted(Operation *op, Expr x, Expr by) {
                 number(x, 0));
 }
 
-/// On truth values, of which a signed number says that true is -1.
+/// On truth values, where true is -1 as a signed number.
 static Expr booleanElement(Operation *op, ArrayRef<Expr> x) {
   std::optional<BinaryFn> fn =
       llvm::TypeSwitch<Operation *, std::optional<BinaryFn>>(op)
@@ -164,7 +164,8 @@ Expr integerElement(Operation *op, ArrayRef<Expr> x) {
         return cast(restOf(asUnsigned(x[0]), asUnsigned(x[1])), type);
       })
       .Case([&](arith::RemSIOp) {
-        // Whether the rest of an overflowing division is defined is open.
+        // It is open whether the remainder of an overflowing division is
+        // defined.
         std::optional<int64_t> by = asNumber(x[1]);
         return by && *by != -1 ? restOf(x[0], x[1]) : Expr();
       })

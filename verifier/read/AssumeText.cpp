@@ -109,7 +109,8 @@ llvm::Error addArgument(mlir::func::FuncOp function, unsigned argument,
   return problem("'" + text + "' is no predicate of elements");
 }
 
-/// Calls `add` for each string of an array attribute; null has none.
+/// Calls `add` for each string of an array attribute; a null attribute has
+/// none.
 llvm::Error forEachText(mlir::Attribute attribute,
                         llvm::function_ref<llvm::Error(StringRef)> add,
                         StringRef name = "mlc.assume") {

@@ -4,13 +4,13 @@
 //
 //   a == b   a != b   a < b   a <= b   a > b   a >= b   d divides e
 //
-// over `IntExpr`s, joined by `or` within one text; `real eps > 0.0` speaks of a
+// over `IntExpr`s, joined by `or` within one text; `real eps > 0.0` restricts a
 // real parameter. On an argument it is an array of element predicates:
 // "positive", "non-negative", "non-zero", "finite", "all-equal", "constant".
 //
-// `mlc.require` on a function is an array of such texts, of one comparison
-// each: what must hold of sizes for the function to be carried out. It is shown
-// of an after side, as what its operators require is.
+// `mlc.require` on a function is an array of such texts, each a single
+// comparison: the conditions on sizes under which the function can run. Like
+// the requirements of operators, they must be proved for an after side.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,15 +22,15 @@
 
 namespace mlc {
 
-/// What is written on `function` and its arguments; errors name the text.
+/// The assumptions on `function` and its arguments; errors name the text.
 llvm::Expected<Assumptions> readAssumptions(mlir::func::FuncOp function);
 
 /// The comparisons of `mlc.require`; errors name the text.
 llvm::Expected<std::vector<Condition>>
 readRequirements(mlir::func::FuncOp function);
 
-/// Writes them on `function` and its arguments in place of what is there; false
-/// where one has no such text: a negation, or a conjunction in a disjunction.
+/// Replaces the assumptions on `function` and its arguments; false if one has
+/// no such text: a negation, or a conjunction in a disjunction.
 bool writeAssumptions(mlir::func::FuncOp function,
                       const Assumptions &assumptions);
 

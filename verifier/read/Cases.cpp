@@ -1,6 +1,6 @@
 //===- Cases.cpp - Conditions as cases, with equations solved -------------===//
 //
-// Nothing here is believed: kernel/Cases.h checks what comes of it.
+// Nothing here is trusted: kernel/Cases.h checks the result.
 //
 //===----------------------------------------------------------------------===//
 
@@ -71,8 +71,8 @@ Alternatives alternativesOf(const Condition &condition, bool negate) {
 // Solving equations for symbols
 //===----------------------------------------------------------------------===//
 
-/// A symbol with coefficient 1 or -1 that occurs once, and what zero == 0 makes
-/// of it.
+/// A symbol with coefficient 1 or -1 that occurs once, and its value given that
+/// `zero` is 0.
 std::optional<std::pair<IntExpr, IntExpr>> solveForSymbol(IntExpr zero) {
   for (const IndexMonomial &m : monomialsOf(zero)) {
     if (m.atoms.size() != 1 || (m.coefficient != 1 && m.coefficient != -1) ||
@@ -86,8 +86,8 @@ std::optional<std::pair<IntExpr, IntExpr>> solveForSymbol(IntExpr zero) {
   return std::nullopt;
 }
 
-/// Values stand in each other's places, so their sizes multiply; a symbol with
-/// a larger one is left as it is.
+/// Values are substituted into each other, so their sizes multiply; symbols
+/// with larger values stay.
 bool isSmall(IntExpr value) { return sizeOf(value).nodes <= 256; }
 
 class CaseBuilder {
@@ -101,7 +101,7 @@ public:
   }
 
 private:
-  /// Solves one equation or divisibility; false when none can be.
+  /// Solves one equation or divisibility; false if none can be solved.
   bool step() {
     for (size_t i = 0; i < result.guards.size(); ++i) {
       Guard guard = result.guards[i];

@@ -1,4 +1,4 @@
-//===- Certificate.cpp - A proof, and what it rests on --------------------===//
+//===- Certificate.cpp - A proof and its obligations ----------------------===//
 
 #include "verifier/read/Certificate.h"
 #include "llvm/ADT/Twine.h"

@@ -1,4 +1,4 @@
-//===- Certificate.h - A proof, and what it rests on ------------*- C++ -*-===//
+//===- Certificate.h - A proof and its obligations --------------*- C++ -*-===//
 
 #ifndef MLC_VERIFIER_READ_CERTIFICATE_H
 #define MLC_VERIFIER_READ_CERTIFICATE_H
@@ -9,14 +9,14 @@
 namespace mlc {
 
 struct Certificate {
-  /// What the kernel has accepted (kernel/Text.h).
+  /// The proof that the kernel has accepted (kernel/Text.h).
   std::string proof;
-  /// What the proof rests on beyond docs/Trust.md: one SMT-LIB script, in which
-  /// each obligation is a (push) .. (check-sat) (pop) that must answer unsat.
+  /// The obligations of the proof, beyond docs/Trust.md: one SMT-LIB script in
+  /// which each is a (push) .. (check-sat) (pop) that must answer unsat.
   std::string smtlib;
   unsigned numLemmas = 0;
 
-  /// Adds one: declarations and assertions that nothing satisfies.
+  /// Adds an obligation: declarations and unsatisfiable assertions.
   void add(llvm::StringRef title, llvm::StringRef assertions);
 };
 

@@ -89,7 +89,7 @@ kernel::Statement toStatement(const Question &question, const Case &one,
   KnownValues values = knownValues(question, assumptions);
   for (const ValueFacts &facts : values.inputs)
     statement.assumptions.inputs.push_back(toAssumed(facts));
-  // Nothing says where an operator without a definition has a value.
+  // It is unknown where an operator without a definition has a value.
   for (auto [i, entry] : llvm::enumerate(question.shared.entries))
     statement.assumptions.inputs[question.numArguments + i].isPartial =
         !entry.constant;
@@ -98,7 +98,7 @@ kernel::Statement toStatement(const Question &question, const Case &one,
   return statement;
 }
 
-/// Of those of one statement.
+/// The same for the cases of one statement.
 static std::string whyNoCases(llvm::ArrayRef<Condition> conditions,
                               llvm::ArrayRef<Case> stated,
                               kernel::Decider &decider) {
@@ -138,9 +138,9 @@ std::string whyNoCases(const Question &question, kernel::Decider &decider) {
 // Floats
 //===----------------------------------------------------------------------===//
 
-/// What may hide a term that is 0 or not, counted: padding, masks, selections
-/// and exponentials of sums. Where the counts differ, a product with 0 or an
-/// overflow may have come or gone.
+/// Counts constructs that may hide a term: padding, masks, selections and
+/// exponentials of sums. If the counts differ, a product with 0 or an overflow
+/// may have been added or removed.
 static std::array<unsigned, 4> countMasks(const Definition &definition) {
   std::array<unsigned, 4> counts{};
   for (const Stage &stage : definition.stages)
@@ -170,7 +170,7 @@ FloatClass floatClassOf(const Question &question, bool isLiteral,
 // Proofs
 //===----------------------------------------------------------------------===//
 
-/// Why the proof is none of the question; empty where it is one.
+/// Why this is no proof of the question; empty if it is one.
 static std::string judge(const Question &question,
                          const Assumptions &assumptions, llvm::StringRef text,
                          kernel::Decider &decider, CheckVerdict &verdict) {

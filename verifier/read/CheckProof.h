@@ -1,8 +1,8 @@
 //===- CheckProof.h - Checks proofs that others have found ------*- C++ -*-===//
 //
-// Two functions become statements for the kernel (verifier/kernel), which holds
-// a proof against them. This and what it includes is the library
-// MLCProofKernel, which has nothing that looks for proofs.
+// Turns two functions into statements for the kernel (verifier/kernel), which
+// checks a proof of these. This header and its includes are the library
+// MLCProofKernel, which contains no proof search.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,19 +19,19 @@ namespace mlc::verifier {
 struct CheckOptions {
   /// Z3's own count (rlimit) for one obligation.
   uint64_t maxLemmaWork = 3000000;
-  /// Called with each obligation, one SMT-LIB script, that Z3 finds to be
-  /// "unsat", as it must be.
+  /// Called with each proved obligation: one SMT-LIB script to which Z3 answers
+  /// "unsat".
   std::function<void(const std::string &script)> onObligation = {};
 };
 
 struct CheckVerdict {
   bool isAccepted = false;
-  FloatClass floatClass = FloatClass::ValueChanging; // of what is accepted
-  /// Of what is accepted: that each side is defined where the other is.
+  FloatClass floatClass = FloatClass::ValueChanging; // of an accepted proof
+  /// For an accepted proof: each side is defined where the other is.
   bool isTwoWay = false;
   std::string reason = {}; // why not
   double ms = 0.0;
-  /// That Z3 was asked.
+  /// Number of obligations given to Z3.
   unsigned numObligations = 0;
 };
 
@@ -46,16 +46,16 @@ CheckVerdict checkQuestion(const Question &question,
                            llvm::StringRef proof,
                            const CheckOptions &options = {});
 
-/// What must be proved in a case of a question; floats are taken for their bits
-/// or for real numbers.
+/// The statement to prove in a case of a question; floats are compared as bits
+/// or as real numbers.
 kernel::Statement toStatement(const Question &question, const Case &one,
                               const Assumptions &assumptions, bool isLiteral);
 
-/// Why the cases of a question are not all that its conditions admit, or say
-/// something else; empty where the kernel sees that they are and do not.
+/// Why the cases of a question do not cover exactly what its conditions admit;
+/// empty if the kernel sees that they do.
 std::string whyNoCases(const Question &question, kernel::Decider &decider);
 
-/// How floats may differ, by a proof whose steps keep all terms, or not.
+/// How floats may differ, given whether the steps of the proof keep all terms.
 FloatClass floatClassOf(const Question &question, bool isLiteral,
                         bool keepsTerms);
 

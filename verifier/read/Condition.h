@@ -1,4 +1,4 @@
-//===- Condition.h - What may be assumed of two functions -------*- C++ -*-===//
+//===- Condition.h - Assumptions on two functions ---------------*- C++ -*-===//
 
 #ifndef MLC_VERIFIER_READ_CONDITION_H
 #define MLC_VERIFIER_READ_CONDITION_H
@@ -22,9 +22,9 @@ public:
                            IntExpr rhs);
   /// divisor > 0, and divisor divides value.
   static Condition divides(IntExpr divisor, IntExpr value);
-  /// True when there are none.
+  /// True if there are no parts.
   static Condition allOf(std::vector<Condition> parts);
-  /// False when there are none.
+  /// False if there are no parts.
   static Condition anyOf(std::vector<Condition> parts);
   static Condition negation(Condition part);
 
@@ -34,7 +34,7 @@ public:
   IntExpr getRhs() const { return rhs; } // Divides: the value
   llvm::ArrayRef<Condition> getParts() const { return parts; }
 
-  /// Truth for concrete symbols; nothing when a symbol is missing or a
+  /// The truth value for concrete symbols; nullopt if a symbol is missing or a
   /// division is by zero.
   std::optional<bool>
   evaluate(llvm::function_ref<std::optional<int64_t>(llvm::StringRef)> valueOf)
@@ -50,17 +50,17 @@ private:
   std::vector<Condition> parts;
 };
 
-/// What holds of every element of a tensor argument. `Finite` says nothing over
-/// the reals, `Constant` (known when the rule is applied) nothing here.
+/// A property of every element of a tensor argument. `Finite` always holds over
+/// the reals; `Constant` (known when the rule is applied) has no effect here.
 struct TensorAssumption {
   unsigned argument; // of both functions
   ElementPredicate predicate;
-  /// What messages call the argument (describeArgument); it says nothing.
+  /// The name of the argument in messages (describeArgument); has no meaning.
   std::string name = {};
 };
 
-/// How messages call an argument: `%w`, as the text from which the function was
-/// read does (dialects/Interfaces/ParseModule.h), else `argument 1`.
+/// The name of an argument in messages: `%w` as in the function's source text
+/// (dialects/Interfaces/ParseModule.h), else `argument 1`.
 std::string describeArgument(mlir::func::FuncOp function, unsigned argument);
 
 /// `parameter predicate bound` of a real parameter (RealAttr symbol).
@@ -75,7 +75,7 @@ struct Assumptions {
   std::vector<TensorAssumption> tensors;
   std::vector<RealAssumption> reals;
 };
-/// As a person would write it; empty when nothing is assumed.
+/// The assumptions in readable form; empty if there are none.
 std::string str(const Assumptions &assumptions);
 
 llvm::StringRef name(ElementPredicate predicate); // "positive"

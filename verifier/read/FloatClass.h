@@ -16,7 +16,7 @@ enum class FloatClass {
 };
 
 llvm::StringRef name(FloatClass floatClass); // "bit-exact"
-/// What floats mean where a proof has this class.
+/// The meaning of floats in proofs of this class.
 std::string describeFloats(FloatClass floatClass);
 
 } // namespace mlc

@@ -192,7 +192,7 @@ SmallVector<TensorId> ProgramBuilder::append(const Definition &op,
   return results;
 }
 
-/// A number in a stage of its own.
+/// A number in its own stage.
 static Definition fill(MLIRContext *context, const TensorShape &shape,
                        Attribute value) {
   DefinitionBuilder builder(context, {});
@@ -222,7 +222,7 @@ TensorId ProgramBuilder::appendConstant(ElementsAttr value) {
   return {false, function.getNumArguments() + input};
 }
 
-/// Whether no name that comes from outside is one that the verifier gives.
+/// Checks that no outside name is one of the verifier's own names.
 bool ProgramBuilder::checkNames(const Definition &outside) {
   auto check = [&](llvm::StringRef name) {
     if (isOwnName(name))
@@ -263,8 +263,8 @@ bool ProgramBuilder::addArguments() {
   return true;
 }
 
-/// What the after side itself says must hold for it to be carried out. The
-/// before side is asked about wherever its operators have a meaning.
+/// Adds the after side's own requirements. The question covers the before side
+/// wherever its operators are defined.
 bool ProgramBuilder::addRequirements() {
   if (side == 0)
     return true;
@@ -281,8 +281,8 @@ bool ProgramBuilder::addRequirements() {
   return true;
 }
 
-/// An operator without definition: equal operators on equal operands have equal
-/// results, and nothing else is known of them.
+/// An operator without definition: all that is known is that equal operators on
+/// equal operands have equal results.
 bool ProgramBuilder::addOpaque(Operation *op) {
   for (Value result : op->getResults()) {
     auto type = dyn_cast<RankedTensorType>(result.getType());
@@ -297,7 +297,7 @@ bool ProgramBuilder::addOpaque(Operation *op) {
     std::string key = "value " + std::to_string(shared.numbers.lookup(result));
     size_t numKnown = shared.entries.size();
     unsigned input = shared.lookup(key, {*dims, type.getElementType()}, {});
-    // Nothing says that it has a value, but that it has one before.
+    // It is known to have a value only if it occurs in the before side.
     if (side > 0 && input >= numKnown)
       need({{}, {}, "'" + op->getName().getStringRef().str() + "' is defined"});
     set(result, {false, function.getNumArguments() + input});
@@ -327,7 +327,7 @@ bool ProgramBuilder::addOperation(Operation *op) {
     for (auto [value, tensor] :
          llvm::zip(op->getResults(), append(*own, operands)))
       set(value, tensor);
-    // A definition that stands inline may read anywhere.
+    // An inline definition may read anywhere.
     if (isa<ComputeOp>(op))
       for (unsigned i = firstStage; i < definition.stages.size(); ++i)
         openStages.insert(i);
@@ -345,9 +345,9 @@ bool ProgramBuilder::addOperation(Operation *op) {
   if (!linalg->read(op))
     return false;
   // The element of a structured operation is an expression of its operands'
-  // elements: what is read more than once would be written more than once, and
-  // what divides integers or reads where it likes must be defined where nothing
-  // reads it, too.
+  // elements. It becomes a stage in two cases: a result that is read more than
+  // once would be duplicated, and integer divisions and computed reads must be
+  // defined even where nothing reads the result.
   bool isNeverUndefined = !LinalgReader::mayBeUndefined(op);
   for (Value result : op->getResults()) {
     auto isRead = [](OpOperand &use) {
@@ -379,8 +379,8 @@ bool ProgramBuilder::addReturn(func::ReturnOp result) {
   return true;
 }
 
-/// Whether all types are those that the verifier has numbers for, and the
-/// function no longer than what can be read in little time.
+/// Whether the verifier supports all types, and the function is short enough to
+/// read quickly.
 bool ProgramBuilder::isWithinBounds() {
   constexpr size_t maxOperations = 100000, maxOtherOperations = 8000;
   size_t numOperations = 0, numOthers = 0;
@@ -409,8 +409,8 @@ bool ProgramBuilder::isWithinBounds() {
   return true;
 }
 
-/// What a loop hands on must not be left as an unknown: that of the other
-/// function would be the same one.
+/// The value carried by a loop must not remain an unknown, because the other
+/// function would have the same unknown.
 bool ProgramBuilder::checkMarkers() {
   auto isMarker = [](llvm::StringRef name) {
     return name.starts_with("%handed") || name.starts_with("%I");
@@ -421,21 +421,21 @@ bool ProgramBuilder::checkMarkers() {
   return !found || fail("a loop reads what another iteration has written");
 }
 
-/// Whether an operation does bit by bit what the reader makes of it: a fused
+/// Whether the reader's form of an operation is exact bit by bit: a fused
 /// multiply-add rounds once, maxnumf drops NaN, a reduction into a tensor
 /// starts with its elements, and fast math may do anything.
 static bool isReadLiterally(Operation *op) {
   if (isa<math::FmaOp, math::RsqrtOp, arith::MaxNumFOp, arith::MinNumFOp,
           scf::ForOp>(op))
     return false;
-  // Adds from the end, its definition from the start.
+  // A reverse scan adds from the end, but its definition from the start.
   if (auto scan = dyn_cast<CumSumOp>(op))
     return !scan.getReverse();
   if (auto structured = dyn_cast<linalg::LinalgOp>(op))
     if (structured.getNumReductionLoops() > 0)
       return false;
   auto fast = dyn_cast<arith::ArithFastMathInterface>(op);
-  return !fast || !fast.getFastMathFlagsAttr() || // of casts it is optional
+  return !fast || !fast.getFastMathFlagsAttr() || // casts may have none
          fast.getFastMathFlagsAttr().getValue() == arith::FastMathFlags::none;
 }
 

@@ -35,7 +35,7 @@ bool LinalgReader::mayBeUndefined(Operation *op) {
       .wasInterrupted();
 }
 
-/// Whether a division by this is one by a number that is neither 0 nor -1.
+/// Whether the divisor is a constant other than 0 and -1.
 static bool dividesByNumber(Operation *op) {
   llvm::APInt divisor;
   return !isa<tensor::ExtractOp>(op) && op->getNumOperands() == 2 &&
@@ -44,7 +44,7 @@ static bool dividesByNumber(Operation *op) {
 }
 
 bool LinalgReader::usesAll(Block &body) {
-  // What every value yielded is computed from, whatever is selected.
+  // The operations that all yielded values depend on, whatever is selected.
   llvm::SmallPtrSet<Operation *, 16> used;
   SmallVector<Value> left(body.getTerminator()->getOperands());
   while (!left.empty()) {
@@ -62,11 +62,11 @@ bool LinalgReader::usesAll(Block &body) {
 }
 
 bool LinalgReader::read(Operation *op) {
-  // A stage would have to hold every iteration's.
+  // A stage would have to hold the values of every iteration.
   if (!around.empty() && op->getNumRegions() && mayBeUndefined(op))
     return fail("a division of integers or a read at a computed place, inside "
                 "a loop");
-  // A definition says nothing of what it does not need.
+  // A definition does not contain operations whose results are unused.
   for (Region &region : op->getRegions())
     for (Block &block : region)
       if (!isa<scf::ForOp, scf::ForallOp>(op) && !usesAll(block))
@@ -105,7 +105,7 @@ IntExpr LinalgReader::freshLoop(unsigned &id) {
   return IntExpr::symbol(context, "%L" + std::to_string(id));
 }
 
-/// Loops become Loop nodes; variables of enclosing loops stay symbols, alone.
+/// Loops become Loop nodes; only variables of enclosing loops stay symbols.
 Expr LinalgReader::toExpr(IntExpr expr) {
   Type index = IndexType::get(context);
   if (!hasVariables(expr) || expr.getKind() == IntExpr::Kind::Symbol) {
@@ -142,7 +142,7 @@ void LinalgReader::must(IntExpr lhs, ComparePredicate predicate, IntExpr rhs,
   Need need{{given.begin(), given.end()},
             {guardOf(lhs, predicate, rhs)},
             message.str()};
-  // A variable is as many steps from its bound as there were iterations.
+  // A variable is its lower bound plus one step per iteration.
   for (const LoopRange &range : llvm::reverse(around)) {
     IntExpr variable = integers[range.variable];
     IntExpr count = IntExpr::symbol(
@@ -179,7 +179,7 @@ Expr LinalgReader::failExpr(const llvm::Twine &reason, Type type) {
 }
 
 namespace {
-/// What everything that walks expressions can bear.
+/// Limits that every walk over expressions can handle.
 constexpr unsigned maxNodes = 20000, maxHeight = 1000;
 constexpr unsigned maxElements = 100000, maxDepth = 500;
 
@@ -222,7 +222,7 @@ Expr LinalgReader::elementOf(const Element &at, Indices indices, Type type) {
 std::optional<LinalgReader::Tensor> LinalgReader::tensorOf(Value value) {
   if (auto it = tensors.find(value); it != tensors.end()) {
     Tensor tensor = it->second;
-    // Shared, so that a long chain does not copy all that it stands on.
+    // Shared, so that a long chain does not copy its predecessors.
     tensor.at = [this, type = tensor.elementType,
                  own = std::make_shared<Element>(tensor.at)](Indices at) {
       return elementOf(*own, at, type);

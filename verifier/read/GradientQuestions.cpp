@@ -1,4 +1,4 @@
-//===- GradientQuestions.cpp - That a function is another's gradient ------===//
+//===- GradientQuestions.cpp - Questions about gradients ------------------===//
 
 #include "verifier/read/GradientQuestions.h"
 #include "verifier/read/GradientSides.h"
@@ -16,8 +16,8 @@ namespace {
 
 bool isFloat(mlir::Type type) { return !floatsOf(type).empty(); }
 
-/// An operator whose derivative nobody knows: one that has no definition, and
-/// makes floats of floats.
+/// An operator with unknown derivative: it has no definition and computes
+/// floats from floats.
 std::string opaqueOperator(FuncOp function) {
   llvm::SmallDenseSet<mlir::Value> moving;
   for (mlir::BlockArgument argument : function.getArguments())
@@ -42,13 +42,13 @@ std::string opaqueOperator(FuncOp function) {
 // Maxima that cancel
 //===----------------------------------------------------------------------===//
 //
-// Softmax subtracts a maximum, so that exponentials do not overflow. It has
-// kinks where softmax has none, and that these cancel is hard to see. So a
-// program is replaced by one in which the maximum is 0. Both are equal, which
-// is stated of the first stages that are the same in both.
+// Softmax subtracts a maximum, so that exponentials do not overflow. The
+// maximum has kinks where softmax has none, and it is hard to see that these
+// cancel. So a program is replaced by one in which the maximum is 0. Both are
+// equal; this is stated for the first stages that agree in both.
 
-/// A program, one without such maxima, and the stages that are the same though
-/// what they read is not.
+/// A program, the same without such maxima, and the stages that agree although
+/// their inputs differ.
 struct Dropped {
   Program original, changed;
   std::vector<unsigned> stages;
@@ -78,7 +78,7 @@ public:
       : shared(shared), context(context), assumptions(assumptions),
         mayBeTrue(mayBeTrue), dropped{program, program, {}} {}
 
-  /// Nothing where the program has none.
+  /// nullopt if the program has no such maxima.
   std::optional<Dropped> run() {
     for (size_t i = 0; i < dropped.original.definition.stages.size(); ++i)
       if (isExtremum(dropped.original.definition.stages[i]))
@@ -121,8 +121,8 @@ private:
     return found;
   }
 
-  /// Guesses whether a stage is the same in both. Where it says yes, that is
-  /// stated too.
+  /// Guesses whether a stage is the same in both. If so, the question states
+  /// that too.
   bool isSame(const Program &other, unsigned stage) const {
     Question question = makeQuestion(
         withResults(dropped.original, stage), withResults(other, stage), shared,
@@ -184,7 +184,7 @@ Question askWith(const Read &read, FuncOp function,
 }
 
 /// The question about f and g without such maxima, and that these are f and g;
-/// nothing where they have none.
+/// nullopt if they have none.
 std::optional<Question> askWithoutMaxima(const Read &read, FuncOp function,
                                          const Assumptions &assumptions,
                                          bool isZeroWhereSteep,
@@ -213,8 +213,8 @@ std::optional<Question> askWithoutMaxima(const Read &read, FuncOp function,
     question.beside.push_back({one.conditions, question.cases.size()});
     llvm::append_range(question.cases, one.cases);
   };
-  // Wherever `from` is defined, so are these stages of it, and those of `to`
-  // are equal: so is all of `to`.
+  // States that these stages of `from` are defined wherever it is, and that
+  // those of `to` are equal; then all of `to` is equal.
   auto addEqual = [&](const Program &from, const Program &to,
                       ArrayRef<unsigned> stages) {
     add(withZeros(from, stages, false, context),
@@ -287,7 +287,7 @@ std::vector<Question> makeGradientQuestions(FuncOp function, FuncOp gradient,
   function->getContext()->loadDialect<MlcDialect>();
   std::vector<Question> questions(1);
   std::string &failure = questions.front().failure;
-  // What was read of each of them is held against runs of it.
+  // Compare the reading of each function with runs of it.
   for (FuncOp one : {function, gradient})
     if (failure.empty())
       failure = makeQuestion(one, one, assumptions).failure;

@@ -1,4 +1,4 @@
-//===- GradientQuestions.h - That a function is a gradient ------*- C++ -*-===//
+//===- GradientQuestions.h - Questions about gradients ----------*- C++ -*-===//
 //
 // A gradient g of f takes the arguments of f, then a cotangent dy for each
 // result of floats, and gives a gradient for each argument of floats. It is one
@@ -7,9 +7,9 @@
 //   <dy, J(x) t> = <t, g(x, dy)>
 //
 // where J(x) t is the forward derivative (dialects/Interfaces/Tangent.h), which
-// says what a derivative is, at ties too. As J is linear, that holds if it does
-// for the tangents of one argument at a time: those are the results of the two
-// sides, numbers that are proved equal as any functions are.
+// defines derivatives, including at ties. Since J is linear, it suffices to
+// prove this for the tangents of one argument at a time. These numbers are the
+// results of the two sides, whose equality is proved as for any functions.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,27 +20,26 @@
 
 namespace mlc::verifier {
 
-/// Why `gradient` has not the type of a gradient of `function`; empty if it
-/// has.
+/// Why `gradient` does not have the type of a gradient of `function`; empty if
+/// it does.
 std::string whyNotOfGradient(mlir::func::FuncOp function,
                              mlir::func::FuncOp gradient);
 
-/// Guesses whether a question has the answer yes. Nothing is believed of it: it
-/// says which statements are worth stating.
+/// Guesses whether the answer to a question is yes. It is not trusted; it only
+/// selects statements worth stating.
 using MayBeTrue = llvm::function_ref<bool(const Question &)>;
 
-/// Questions any of which, where it is proved, shows that `gradient` gives the
-/// gradients of `function`; numbers that refute the last one refute it. The
-/// types are those of a gradient. Arguments are those of `function`, the
-/// cotangents, and the tangents.
+/// If any of these questions is proved, `gradient` gives the gradients of
+/// `function`; a counterexample to the last one refutes that. Requires the
+/// types of a gradient. Arguments are those of `function`, the cotangents, and
+/// the tangents.
 ///
 /// The last has the before side <dy, J t> and the after side <t, g>, a number
-/// for each argument of floats, and J has no value where a slope is infinite
-/// (the root at 0). One before it has J = 0 there, which is what gradients that
-/// mlc makes give. Before each of both there may be one that is about other
-/// functions and states beside it that they are equal to these: softmax
-/// subtracts a maximum that cancels, and its derivative with it. Its cases are
-/// those of all three statements.
+/// for each argument of floats; J has no value where a slope is infinite (the
+/// root at 0). The one before has J = 0 there, as in gradients that mlc makes.
+/// Either may be preceded by a question about other functions that also states
+/// their equality to these: softmax subtracts a maximum that cancels, as does
+/// its derivative. Its cases are those of all three statements.
 std::vector<Question> makeGradientQuestions(mlir::func::FuncOp function,
                                             mlir::func::FuncOp gradient,
                                             const Assumptions &assumptions,

@@ -1,4 +1,4 @@
-//===- GradientSides.cpp - What is compared of gradients ------------------===//
+//===- GradientSides.cpp - The sides of gradient questions ----------------===//
 
 #include "verifier/read/GradientSides.h"
 #include "dialects/Interfaces/Tangent.h"
@@ -27,7 +27,7 @@ Read::Read(FuncOp function, FuncOp gradient)
       g(ProgramBuilder(gradient, shared).build()) {}
 
 //===----------------------------------------------------------------------===//
-// Stages in another place
+// Moving stages
 //===----------------------------------------------------------------------===//
 
 static Expr moved(const Expr &expr,
@@ -96,7 +96,8 @@ Sides::Sides(const Read &read, mlir::MLIRContext *context,
   chooseType();
 }
 
-/// All numbers are of this type: the one that is used, or one that holds all.
+/// Chooses the type of all numbers: the one that is used, or one that holds
+/// all.
 void Sides::chooseType() {
   auto meet = [&](mlir::Type next) {
     if (type && type != next)
@@ -109,8 +110,8 @@ void Sides::chooseType() {
     meet(original.shapeOf({true, original.results[result]}).elementType);
 }
 
-/// Gives a side its last arguments. What it reads beyond arguments stands
-/// behind all of them. Sums of products are compared as real numbers.
+/// Gives a side its last arguments. Its other inputs come after all arguments.
+/// Sums of products are compared as real numbers.
 void Sides::addTangents(Program &side, const Program &read) const {
   for (unsigned argument : arguments)
     side.definition.inputs.push_back(read.definition.inputs[argument]);
@@ -171,14 +172,14 @@ std::vector<std::string> Sides::argumentNames(FuncOp function) const {
   return names;
 }
 
-/// Where an input of `original` stands in a question.
+/// The position of an input of `original` in a question.
 TensorId Sides::inputOf(unsigned index) const {
   bool isArgument = index < f.numArguments;
   return {false, index + (isArgument ? 0 : numCotangents + numTangents)};
 }
 
-/// Adds the stages of J t, where the k-th argument of floats moves, and its
-/// product with the cotangents.
+/// Adds the stages of J t, where only the k-th argument of floats varies, and
+/// its product with the cotangents.
 void Sides::addForward(Program &side, unsigned k) const {
   Directions directions;
   directions.varies.assign(original.inputs.size(), false);
@@ -223,8 +224,8 @@ SmallVector<TensorId> Sides::partialResults() const {
   return found;
 }
 
-/// Adds a result: the sum of all a[i] b[i], of pairs of tensors, and of 0 times
-/// the numbers of others.
+/// Adds a result: the sum of all a[i] b[i], over pairs of tensors, plus 0 times
+/// the numbers of other tensors.
 void Sides::addProduct(Definition &own,
                        ArrayRef<std::pair<TensorId, TensorId>> pairs,
                        ArrayRef<TensorId> others) const {

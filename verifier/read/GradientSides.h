@@ -1,4 +1,4 @@
-//===- GradientSides.h - What is compared of gradients ----------*- C++ -*-===//
+//===- GradientSides.h - The sides of gradient questions --------*- C++ -*-===//
 //
 // Internal to GradientQuestions.cpp.
 //
@@ -11,10 +11,10 @@
 
 namespace mlc::verifier::gradient {
 
-/// The places of types of floats.
+/// The positions of float types.
 llvm::SmallVector<unsigned> floatsOf(mlir::TypeRange types);
 
-/// What f and g are read as.
+/// The programs read from f and g.
 struct Read {
   SharedInputs shared;
   llvm::SmallVector<unsigned> arguments, results; // of f, those of floats

@@ -1,4 +1,4 @@
-//===- Guard.cpp - Conditions on integers, and what they are of -----------===//
+//===- Guard.cpp - Conditions on integers ---------------------------------===//
 
 #include "verifier/read/Guard.h"
 #include "llvm/ADT/STLExtras.h"
@@ -34,8 +34,8 @@ IndexMonomial monomialOf(IntExpr expr) {
     return {expr.getConstant(), {}};
   if (expr.getKind() != IntExpr::Kind::Mul)
     return {1, {expr}};
-  // Products that leave int64 have constants among their atoms too. The least
-  // integer has no opposite, so it is no coefficient.
+  // Products that overflow int64 also have constants among their atoms. The
+  // least integer has no negation, so it is no coefficient.
   ArrayRef<IntExpr> operands = expr.getOperands();
   std::optional<int64_t> first = operands.front().asConstant();
   if (first == std::numeric_limits<int64_t>::min())
@@ -82,7 +82,7 @@ static bool isPlain(IntExpr expr, ArrayRef<Guard> guards, unsigned &fuel) {
     if (guard.kind != Guard::Kind::NonZero &&
         (expr - guard.expr).isKnownNonNegative())
       return true;
-  // A minimum is none of its operands' greater, a maximum none of theirs less.
+  // A minimum is at most each of its operands, a maximum at least.
   for (const IndexMonomial &m : monomialsOf(expr)) {
     if (m.atoms.size() != 1)
       continue;

@@ -1,4 +1,4 @@
-//===- Guard.h - Conditions on integers, and what they are of ---*- C++ -*-===//
+//===- Guard.h - Conditions on integers -------------------------*- C++ -*-===//
 //
 // Indices, extents and guards are IntExprs over dims, attributes and variables
 // (symbols whose names begin with '%'). All symbols are non-negative.
@@ -14,8 +14,8 @@
 
 namespace mlc::verifier {
 
-/// Names that the verifier gives: dims and parameters of a question never
-/// begin so (ProgramBuilder and makeQuestion refuse what does).
+/// The verifier's own names. Dims and parameters of a question never begin with
+/// '%' (ProgramBuilder and makeQuestion reject those).
 inline bool isOwnName(llvm::StringRef name) { return name.starts_with("%"); }
 
 /// expr >= 0, expr == 0 or expr != 0.
@@ -43,7 +43,7 @@ struct IndexMonomial {
 
   IntExpr toExpr(mlir::MLIRContext *context) const;
 };
-/// Of an expression that is no sum.
+/// The monomial of an expression that is no sum.
 IndexMonomial monomialOf(IntExpr expr);
 llvm::SmallVector<IndexMonomial, 4> monomialsOf(IntExpr expr);
 
@@ -56,10 +56,10 @@ inline bool mentions(const Guard &guard, IntExpr symbol) {
 using Substitution = std::map<std::string, IntExpr>;
 IntExpr substitute(IntExpr expr, const Substitution &substitution);
 
-/// Whether expr >= 0 can be read off: it has no negative part but for that of
-/// one guard that holds, and what a minimum or a maximum takes away.
+/// Whether expr >= 0 is evident: its only negative parts come from one guard
+/// that holds, or are absorbed by a minimum or maximum.
 bool isPlainlyNonNegative(IntExpr expr, llvm::ArrayRef<Guard> guards);
-/// Whether expr > 0 can be, or of each of its factors.
+/// Whether expr > 0 is evident, for expr or for each of its factors.
 bool isPlainlyPositive(IntExpr expr, llvm::ArrayRef<Guard> guards);
 
 } // namespace mlc::verifier

@@ -1,10 +1,10 @@
 //===- LinalgLoops.cpp - Loops that write slices or accumulate ------------===//
 //
-// The body is read once with the loop's variable as a symbol and the tensor
-// that is handed on as an unknown m. If the slice that iteration t writes moves
-// with t, the iteration that writes element j is t = (j - first) div step,
-// proved the only one because a slice is not longer than a step. If it does not
-// move, the body must be m(j) + g(j, t), and the loop adds the sum of g.
+// The body is read once, with the loop's variable as a symbol and the carried
+// tensor as an unknown m. If the slice that iteration t writes moves with t,
+// the iteration that writes element j is t = (j - first) div step, which is
+// unique because a slice is not longer than a step. If it does not move, the
+// body must be m(j) + g(j, t), and the loop adds the sum of g.
 //
 //===----------------------------------------------------------------------===//
 
@@ -116,8 +116,8 @@ static IntExpr replaceSymbol(IntExpr expr, IntExpr symbol, IntExpr value) {
   return substitute(expr, Substitution{{symbol.getSymbol().str(), value}});
 }
 
-/// The coefficient of `symbol`, and what is left without it; nothing when it
-/// occurs otherwise than linearly.
+/// The coefficient of `symbol` and the remaining terms; nullopt if it occurs
+/// nonlinearly.
 static std::optional<std::pair<IntExpr, IntExpr>> linearIn(IntExpr expr,
                                                            IntExpr symbol) {
   IntExpr zero = IntExpr::constant(expr.getContext(), 0);
@@ -230,7 +230,7 @@ bool LinalgReader::readFor(scf::ForOp op) {
   std::optional<IntExpr> lower = integerOf(op.getLowerBound()),
                          upper = integerOf(op.getUpperBound()),
                          step = integerOf(op.getStep());
-  // The variable becomes a symbol, and these are never negative.
+  // The variable becomes a symbol, and symbols are never negative.
   if (!lower || !upper || !step || !step->isKnownPositive() ||
       !lower->isKnownNonNegative())
     return fail("a loop with unknown bounds");
@@ -244,7 +244,7 @@ bool LinalgReader::readFor(scf::ForOp op) {
     std::optional<Tensor> tensor = tensorOf(init);
     if (!tensor)
       return fail("a loop that hands on something that is no tensor");
-    // What every iteration hands on as it is stays what it was.
+    // A tensor that every iteration passes on unchanged keeps its value.
     if (yielded == argument) {
       tensors[argument] = *tensor;
       markers.emplace_back();
@@ -277,7 +277,7 @@ bool LinalgReader::readFor(scf::ForOp op) {
   return true;
 }
 
-/// A forall is its loops one inside the other; each writes slices.
+/// A forall is read as nested loops; each writes slices.
 bool LinalgReader::readForall(scf::ForallOp op) {
   std::vector<LoopRange> ranges;
   for (auto [l, u, s, variable] :
@@ -319,7 +319,7 @@ bool LinalgReader::readForall(scf::ForallOp op) {
       return fail("a loop that writes one tensor twice");
     Tensor next = tensors[op.getResult(i)];
     for (size_t k = ranges.size(); k-- > 0;) {
-      // Around the innermost loop the tensor is still the one handed in.
+      // Outside the innermost loop the tensor is still the initial one.
       Tensor outside = k ? markerTensor(inits[i], markers[i]) : inits[i];
       std::optional<Tensor> result =
           afterLoop(ranges[k], outside, next, markers[i]);

@@ -206,7 +206,7 @@ bool LinalgReader::readReshape(Value source, Value result,
     }
   SmallVector<IntExpr> large = isCollapse ? from->dims : tensor.dims;
   SmallVector<ReassociationIndices> all(groups.begin(), groups.end());
-  // Of a group: the flat index of its dims, or its dims of the flat index.
+  // Per group: the flat index from its dims, or its dims from the flat index.
   tensor.at = [from = *from, all, large, isCollapse,
                zero = constant(0)](Indices at) {
     SmallVector<IntExpr> indices(isCollapse ? large.size() : all.size(), zero);

@@ -1,8 +1,8 @@
 //===- LinalgReader.h - linalg and friends in index notation ----*- C++ -*-===//
 //
-// Reads operations of linalg, tensor, arith, math, affine and scf on tensors.
-// A tensor is kept as a function from indices to its element, so that slices,
-// loops that write slices and fused regions all become one expression.
+// Reads operations of linalg, tensor, arith, math, affine and scf on tensors. A
+// tensor is represented as a function from indices to its element, so that
+// slices, loops that write slices and fused regions all become one expression.
 //
 // Indices are IntExprs; the symbol `%L<n>` is loop n of the definition that is
 // being built. Element expressions are `Expr`s.
@@ -27,18 +27,18 @@ public:
   explicit LinalgReader(ProgramBuilder &builder)
       : builder(builder), context(builder.getContext()) {}
 
-  /// Reads one operation; false, with the builder's failure set, when it is
-  /// beyond the verifier.
+  /// Reads one operation; false, with the builder's failure set, if the
+  /// verifier does not support it.
   bool read(mlir::Operation *op);
-  /// A stage with the value's elements; nothing when it is no tensor read here.
+  /// A stage with the value's elements; nullopt if it is no tensor read here.
   std::optional<TensorId> materialize(mlir::Value value);
-  /// Makes what was read of `value` a stage, which further reads refer to.
+  /// Makes `value` a stage that later reads refer to.
   void keep(mlir::Value value);
-  /// Whether the operation or one inside divides integers or reads a tensor at
-  /// an index of its own, which is undefined whether its value is used or not.
+  /// Whether the operation or one inside it divides integers or reads a tensor
+  /// at a computed index; these may be undefined even if the value is unused.
   static bool mayBeUndefined(mlir::Operation *op);
-  /// Whether all in a region that may be undefined is needed for what it
-  /// yields, whatever is selected.
+  /// Whether the yielded values need every operation of a region that may be
+  /// undefined, whatever is selected.
   static bool usesAll(mlir::Block &body);
 
 private:
@@ -69,28 +69,29 @@ private:
   IntExpr freshLoop(unsigned &id);
   /// Whether an index or a variable of a loop occurs.
   static bool hasVariables(IntExpr expr);
-  /// A size without variables of loops around that is at least `extent`.
+  /// An upper bound of `extent` without variables of enclosing loops.
   static std::optional<IntExpr> boundOf(IntExpr extent);
   Expr toExpr(IntExpr expr);
   /// Whether all of these are >= 0.
   Expr allNonNegative(llvm::ArrayRef<IntExpr> exprs);
   bool fail(const llvm::Twine &reason) { return builder.fail(reason); }
-  /// Some expression of the type, to go on with after a failure.
+  /// Any expression of the type, to continue with after a failure.
   Expr failExpr(const llvm::Twine &reason, mlir::Type type);
-  /// Keeps an expression that others can afford to walk; fails on others.
+  /// Returns the expression if it is small enough for walks; otherwise fails.
   Expr limited(Expr expr);
-  /// An element of a tensor, counted and bounded: a tensor in terms of others
-  /// that share theirs takes as many as there are ways through the graph.
+  /// An element of a tensor, counted and bounded: tensors that share operands
+  /// expand once per path through the graph.
   Expr elementOf(const Element &at, Indices indices, mlir::Type type);
-  /// What must hold, in every iteration of the loops around, for the function
-  /// to be well formed; `given`: where these hold.
+  /// Requires a condition, in every iteration of the enclosing loops in which
+  /// `given` holds, for the function to be well formed.
   void must(IntExpr lhs, ComparePredicate predicate, IntExpr rhs,
             const llvm::Twine &message, llvm::ArrayRef<Guard> given = {});
-  /// The sizes that a type says.
+  /// Requires the sizes of the value's type.
   void mustHaveSizes(mlir::Value value, llvm::ArrayRef<IntExpr> dims);
 
   // LinalgScalar.cpp
-  /// A function and its loops always run, the region of an operator may not.
+  /// Code of a function and its loops always runs; the region of an operator
+  /// may not.
   enum class Where { Function, Region };
   bool readInteger(mlir::Operation *op, Where where);
   std::optional<IntExpr> affineOf(mlir::Operation *op, Indices operands,
@@ -139,8 +140,8 @@ private:
   };
   bool readFor(mlir::scf::ForOp op);
   bool readForall(mlir::scf::ForallOp op);
-  /// The value of a tensor that a loop hands on, after the loop: `next` in
-  /// terms of the loop's variable and of the tensor before the iteration.
+  /// The value of a carried tensor after the loop: `next` in terms of the
+  /// loop's variable and of the tensor before the iteration.
   std::optional<Tensor> afterLoop(const LoopRange &range, const Tensor &init,
                                   const Tensor &next,
                                   const std::string &marker);
@@ -156,12 +157,12 @@ private:
 
   ProgramBuilder &builder;
   mlir::MLIRContext *context;
-  /// Loops around what is being read.
+  /// Loops around the current operation.
   std::vector<LoopRange> around;
   llvm::DenseMap<mlir::Value, Tensor> tensors;
   llvm::DenseMap<mlir::Value, IntExpr> integers;
   llvm::DenseMap<mlir::Value, Expr> scalars;
-  /// Where the value of a loop's iteration argument is unknown: its name.
+  /// Numbers for the names of unknowns, such as a loop's iteration argument.
   unsigned numMarkers = 0, numVariables = 0, numUninitialized = 0;
   unsigned numElements = 0, depth = 0;
 };

@@ -42,9 +42,9 @@ std::optional<IntExpr> LinalgReader::affine(AffineExpr expr, Indices dims,
   }
 }
 
-/// Division of integers forgets its divisor (n / n is 1), so that this must be
-/// positive, or be required to be. A region may never run, and then requires
-/// nothing: there, readScalar keeps the division.
+/// Division of integers forgets its divisor (n / n is 1), so the divisor must
+/// be positive or required to be. A region may never run and then requires
+/// nothing; there readScalar keeps the division.
 bool LinalgReader::canDivideBy(IntExpr divisor, Where where) {
   if (divisor.isKnownPositive())
     return true;
@@ -55,8 +55,8 @@ bool LinalgReader::canDivideBy(IntExpr divisor, Where where) {
   return true;
 }
 
-/// Sizes are below 2^31; numbers beyond are no factors of indices, so that
-/// their arithmetic does not leave 64 bits.
+/// Sizes are below 2^31; larger numbers are not accepted as factors of indices,
+/// so index arithmetic does not overflow 64 bits.
 static bool isSmall(IntExpr expr) {
   constexpr int64_t largest = int64_t(1) << 31;
   for (const IndexMonomial &m : monomialsOf(expr)) {
@@ -96,8 +96,9 @@ std::optional<IntExpr> LinalgReader::affineOf(Operation *op, Indices operands,
   return std::nullopt;
 }
 
-/// The result of arithmetic on these two operands. What is unsigned, or rounds
-/// towards zero, is read of numbers that are not negative.
+/// The result of arithmetic on these two operands. Unsigned operations and
+/// those that round towards zero are read only for numbers that are not
+/// negative.
 std::optional<IntExpr> LinalgReader::arithOf(Operation *op, Indices operands,
                                              Where where) {
   IntExpr a = operands[0], b = operands[1];
@@ -116,7 +117,7 @@ std::optional<IntExpr> LinalgReader::arithOf(Operation *op, Indices operands,
        isCeilDiv = isa<arith::CeilDivSIOp>(op),
        isDivOfNatural = isa<arith::CeilDivUIOp, arith::DivSIOp, arith::DivUIOp,
                             arith::RemSIOp, arith::RemUIOp>(op);
-  // By a negative number, arith divides as well.
+  // Operations of arith also divide by negative numbers.
   if ((!isFloorDiv && !isCeilDiv && !isDivOfNatural) ||
       !b.isKnownNonNegative() || !canDivideBy(b, where))
     return std::nullopt;
@@ -127,8 +128,8 @@ std::optional<IntExpr> LinalgReader::arithOf(Operation *op, Indices operands,
   return isa<arith::RemSIOp, arith::RemUIOp>(op) ? a.mod(b) : a.floorDiv(b);
 }
 
-/// Operations on indices, which are sizes and offsets: integers, where nothing
-/// wraps. What is not read here is left to readScalar.
+/// Operations on indices, which are sizes and offsets: integers that do not
+/// wrap. Other operations are left to readScalar.
 bool LinalgReader::readInteger(Operation *op, Where where) {
   if (op->getNumResults() != 1 || !isa<IndexType>(op->getResult(0).getType()) ||
       !llvm::all_of(op->getOperandTypes(), [](Type type) {
@@ -214,7 +215,8 @@ bool LinalgReader::readScalar(Operation *op, Where where) {
   return true;
 }
 
-/// A division of integers is one, whether its value is used or not.
+/// Keeps an integer division even if its value is unused, because it may be
+/// undefined.
 void LinalgReader::keepScalar(Value value) {
   Stage stage;
   stage.name = "y";

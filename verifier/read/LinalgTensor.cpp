@@ -32,7 +32,7 @@ bool LinalgReader::readTensor(Operation *op) {
           must(*dim, ComparePredicate::GE, constant(0), "a size is not < 0");
           tensor.dims.push_back(*dim);
         }
-        // Never equal to anything of the other function, nor its elements to
+        // It equals nothing in the other function, and its elements differ from
         // each other.
         std::string unknown = uninitializedPrefix.str() +
                               builder.uniquePrefix() +
@@ -90,7 +90,7 @@ bool LinalgReader::readTensor(Operation *op) {
 // Structured operations
 //===----------------------------------------------------------------------===//
 
-/// The number by which an index grows with a loop; nothing when it is no sum.
+/// The slope of an index in a loop; nullopt if the index is no sum.
 static std::optional<int64_t> slopeOf(AffineExpr expr, unsigned loop,
                                       unsigned numLoops) {
   SmallVector<int64_t> row;
@@ -102,7 +102,7 @@ static std::optional<int64_t> slopeOf(AffineExpr expr, unsigned loop,
 }
 
 /// Whether `expr` rises (1) or falls (-1) with the loop, or does not depend on
-/// it (0); nothing where it may do both.
+/// it (0); nullopt if it may do both.
 static std::optional<int> directionOf(AffineExpr expr, unsigned loop,
                                       unsigned numLoops) {
   if (std::optional<int64_t> slope = slopeOf(expr, loop, numLoops))
@@ -156,7 +156,8 @@ bool LinalgReader::loopExtents(linalg::LinalgOp op,
   return true;
 }
 
-/// Elements of operands at sums of loops, such as those under a window, exist.
+/// Requires that operand elements at sums of loops, such as those under a
+/// window, exist.
 void LinalgReader::mustReadInside(linalg::LinalgOp op, Indices extents) {
   SmallVector<Guard> notEmpty;
   for (IntExpr extent : extents)
@@ -169,7 +170,8 @@ void LinalgReader::mustReadInside(linalg::LinalgOp op, Indices extents) {
     for (auto [d, expr] : llvm::enumerate(map.getResults())) {
       if (isa<AffineDimExpr>(expr))
         continue;
-      // What rises or falls with each loop has its ends at theirs.
+      // An index that is monotone in each loop has its extremes at the loops'
+      // ends.
       SmallVector<IntExpr> lowest, highest;
       for (auto [loop, extent] : llvm::enumerate(extents)) {
         std::optional<int> direction =
@@ -197,7 +199,7 @@ void LinalgReader::mustReadInside(linalg::LinalgOp op, Indices extents) {
 }
 
 namespace {
-/// How a reduction joins elements.
+/// How a reduction combines elements.
 struct Monoid {
   ReduceKind kind;
   bool isUnsigned = false;
@@ -212,7 +214,7 @@ static std::optional<Monoid> booleanMonoid(Operation *op) {
   return std::nullopt;
 }
 
-/// The monoid by which a region joins its output argument with a value; sets
+/// The monoid by which a region combines its output argument with a value; sets
 /// `value`.
 static std::optional<Monoid> combinerOf(Value yielded, Value output,
                                         Value &value) {
@@ -265,7 +267,7 @@ static Expr combine(ReduceKind kind, Expr a, Expr b) {
   llvm_unreachable("unknown reduction");
 }
 
-/// Gives the body's arguments their elements at these loops, and reads it.
+/// Binds the body's arguments to their elements at these loops, and reads it.
 bool LinalgReader::readBody(linalg::LinalgOp op, OpOperand *init,
                             Indices loops) {
   // Operands first: evaluating them may enter other regions.
@@ -305,8 +307,8 @@ bool LinalgReader::readBody(linalg::LinalgOp op, OpOperand *init,
   return true;
 }
 
-/// What a body that has been read yields for `result`, joined over loops to
-/// where all conditions are >= 0.
+/// The yield of the read body for `result`, reduced over the loops where all
+/// conditions are >= 0.
 Expr LinalgReader::reducedElement(linalg::LinalgOp op, unsigned result,
                                   ArrayRef<Loop> reduced,
                                   ArrayRef<IntExpr> conditions) {

@@ -1,4 +1,4 @@
-//===- Parameters.cpp - What real parameters may be -----------------------===//
+//===- Parameters.cpp - Ranges of real parameters -------------------------===//
 
 #include "verifier/read/Parameters.h"
 #include "dialects/Interfaces/EvaluatorScalar.h"
@@ -29,7 +29,7 @@ ParameterRange::ParameterRange(llvm::StringRef parameter, mlir::Type type,
     high = largest.convertToDouble();
     low = -high;
   } else if (isInteger()) {
-    // What a double holds exactly.
+    // The range that a double holds exactly.
     unsigned width = mlir::isa<mlir::IndexType>(type)
                          ? 54
                          : std::min(type.getIntOrFloatBitWidth(), 54u);
@@ -59,7 +59,7 @@ double ParameterRange::next(double value, bool up) const {
 }
 
 void ParameterRange::add(ComparePredicate predicate, double bound) {
-  // Of an integer, 0.5 is a bound but no value.
+  // For an integer, 0.5 is a valid bound but no value.
   if (type && !isInteger())
     bound = roundToType(type, bound);
   bool isWhole = !isInteger() || std::floor(bound) == bound;
@@ -100,7 +100,8 @@ double ParameterRange::clamped(double value) const {
 }
 
 bool ParameterRange::isEmpty() const {
-  // Finitely many are excluded: if none of so many is left, none is.
+  // Only finitely many numbers are excluded, so trying one more than that
+  // suffices.
   double value = low;
   for (size_t k = 0; k <= excluded.size() && value <= high; ++k) {
     if (!excluded.count(value))

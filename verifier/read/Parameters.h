@@ -1,8 +1,8 @@
-//===- Parameters.h - What real parameters may be ---------------*- C++ -*-===//
+//===- Parameters.h - Ranges of real parameters -----------------*- C++ -*-===//
 //
-// A parameter is a number of the type that it fills, and so are the bounds that
-// are assumed of it: t < 0.1 of an f32 speaks of the float nearest to 0.1, t >
-// 0 and t < 1 of an i32 leave nothing.
+// A parameter and its assumed bounds are numbers of the type that it has in the
+// definition: t < 0.1 for an f32 uses the float nearest to 0.1; t > 0 and t < 1
+// leave no i32.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,16 +18,16 @@ namespace mlc::verifier {
 /// The numbers of a type that satisfy all assumptions on one parameter.
 class ParameterRange {
 public:
-  /// Null type: the parameter fills nothing, and is a double.
+  /// Null type: the parameter is unused, and is a double.
   ParameterRange(llvm::StringRef parameter, mlir::Type type,
                  llvm::ArrayRef<RealAssumption> assumptions);
 
   bool contains(double value) const;
   bool isEmpty() const;
-  /// The one number, where there is one.
+  /// The number in the range if there is exactly one.
   std::optional<double> asNumber() const;
-  /// A number between -2 and 2, in sixteenths, where there are such; else one
-  /// not far from a bound. Nothing when the range is empty.
+  /// A number between -2 and 2, in sixteenths, if there is one; else one near a
+  /// bound. nullopt if the range is empty.
   std::optional<double> draw(std::mt19937_64 &random) const;
 
 private:
@@ -45,7 +45,7 @@ private:
 
 /// The types of the parameters in a definition, by name.
 using ParameterTypes = std::map<std::string, mlir::Type>;
-/// Adds those of `definition`; names one that fills elements of two types.
+/// Adds those of `definition`; returns a parameter that is used with two types.
 std::optional<std::string> collectParameters(const Definition &definition,
                                              ParameterTypes &types);
 

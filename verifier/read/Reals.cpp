@@ -1,4 +1,4 @@
-//===- Reals.cpp - What a proof over the reals leaves open ----------------===//
+//===- Reals.cpp - Limits of proofs over the reals ------------------------===//
 
 #include "verifier/read/Reals.h"
 #include "dialects/Interfaces/EvaluatorTensor.h"
@@ -23,8 +23,8 @@ bool isFloat(const Expr &expr) { return mlir::isa<FloatType>(expr->type); }
 // Constants
 //===----------------------------------------------------------------------===//
 
-/// Whether a definition names NaN, other than as what stands for elements out
-/// of range.
+/// Whether a definition contains NaN, except as the value of elements out of
+/// range.
 bool namesNaN(const Expr &expr) {
   const ExprNode &node = *expr;
   if (node.kind == Expr::Kind::Constant && isFloat(expr))
@@ -41,7 +41,7 @@ bool namesNaN(const Definition &side) {
   });
 }
 
-/// What is not finite among the elements of a constant.
+/// The kinds of non-finite elements of a constant.
 struct Special {
   bool nan = false, low = false, high = false;
 };
@@ -68,17 +68,17 @@ Special specialOf(const SharedInputs::Entry &entry) {
 // Infinities
 //===----------------------------------------------------------------------===//
 
-/// What must not be empty for a value to be finite.
+/// Extents that must not be empty for a value to be finite.
 struct Extents {
   SmallVector<IntExpr> extents;
-  bool more = false; // what is not known, or cannot be: a literal infinity
+  bool more = false; // an unknown or impossible condition: a literal infinity
 
   bool any() const { return more || !extents.empty(); }
   void add(const Extents &other) {
     more |= other.more;
     llvm::append_range(extents, other.extents);
   }
-  /// Inside of these loops they are not empty.
+  /// Drops the extents of these loops: inside them, they are not empty.
   void drop(ArrayRef<Loop> loops) {
     llvm::erase_if(extents, [&](IntExpr extent) {
       return llvm::any_of(
@@ -87,7 +87,8 @@ struct Extents {
   }
 };
 
-/// What must not be empty for a value not to be -inf, and for it not to be inf.
+/// Extents that must not be empty for a value not to be -inf, and not to be
+/// inf.
 struct Needs {
   Extents low, high;
 
@@ -105,14 +106,14 @@ struct Needs {
   }
 };
 
-/// Literal infinities and extrema that may be of nothing, where they go.
+/// Tracks literal infinities and extrema that may be empty.
 class Infinities {
 public:
   Infinities(const Definition &side, ArrayRef<Guard> guards,
              ArrayRef<Special> inputs)
       : side(side), guards(guards), inputs(inputs) {}
 
-  /// Whether arithmetic is done on one that it does not keep.
+  /// Whether an infinity enters arithmetic that does not preserve it.
   bool areUsed() {
     for (const Stage &stage : side.stages) {
       Needs &all = stages.emplace_back();
@@ -143,14 +144,14 @@ private:
     return needs;
   }
 
-  /// What a maximum or minimum begins with.
+  /// Whether the operand is the initial value of a maximum or minimum.
   static bool isNeutral(const ExprNode &node, const Expr &operand) {
     return operand->kind == Expr::Kind::Constant &&
            std::isinf(operand->number) &&
            node.binary == (operand->number < 0 ? BinaryFn::Max : BinaryFn::Min);
   }
 
-  /// Expressions share parts; inside of the same loops a part has the same.
+  /// Expressions share parts; a part has the same needs inside the same loops.
   Needs needsOf(const Expr &expr, SmallVectorImpl<Loop> &around) {
     std::vector<unsigned> ids;
     for (const Loop &loop : around)
@@ -159,7 +160,7 @@ private:
     if (!isNew)
       return it->second;
     Needs needs = findNeeds(expr, around);
-    it->second = needs; // a map's elements stay where they are
+    it->second = needs; // references into the map stay valid
     return needs;
   }
 
@@ -175,7 +176,7 @@ private:
     if (node.kind == Expr::Kind::Compare) {
       if (areOrdered(node.operands[0], node.operands[1]))
         return {};
-      // As good as a difference.
+      // Treated like a difference.
       Needs both = operands[0];
       both.add(operands[1].negated());
       both.drop(around);
@@ -216,8 +217,8 @@ private:
     }
   }
 
-  /// Whether two values are finite or one and the same infinity, as they were
-  /// read: their order is that of any numbers, the lowest of which it is.
+  /// Whether two values are finite or one and the same infinity, as read: such
+  /// an infinity is ordered like the lowest number.
   bool areOrdered(const Expr &x, const Expr &y) const {
     auto lowestOf = [&](const Expr &expr) {
       const ExprNode &node = *expr;
@@ -261,7 +262,7 @@ private:
     }
   }
 
-  /// Arithmetic that an infinity does not survive as itself.
+  /// Arithmetic that does not preserve an infinity.
   Needs use(Needs needs, ArrayRef<Loop> around) {
     needs.drop(around);
     used |= needs.any();
@@ -313,13 +314,13 @@ public:
   }
 
 private:
-  /// A small multiple of 2^-20, as positions and halves of them are.
+  /// A small multiple of 2^-20, such as positions and half positions.
   static bool isDyadic(double number) {
     return std::abs(number) <= std::ldexp(1.0, 22) &&
            std::ldexp(number, 20) == std::floor(std::ldexp(number, 20));
   }
 
-  /// A number that is known, and was not rounded.
+  /// A known number that was not rounded.
   static std::optional<double> numberOf(const Expr &expr) {
     const ExprNode &node = *expr;
     if (node.kind == Expr::Kind::Constant && isFloat(expr))
@@ -382,7 +383,7 @@ private:
     }
   }
 
-  /// An element of an input, or what no rounding is needed for.
+  /// An element of an input, or a value computed without rounding.
   bool isExact(const Expr &expr) {
     auto found = exact.find(expr);
     if (found != exact.end())

@@ -1,4 +1,4 @@
-//===- Reals.h - What a proof over the reals leaves open --------*- C++ -*-===//
+//===- Reals.h - Limits of proofs over the reals ----------------*- C++ -*-===//
 
 #ifndef MLC_VERIFIER_READ_REALS_H
 #define MLC_VERIFIER_READ_REALS_H
@@ -7,16 +7,15 @@
 
 namespace mlc::verifier {
 
-/// Why real numbers do not stand for the floats of the question, or "":
+/// Why real numbers cannot model the floats of the question, or "":
 ///
 /// - a constant is NaN, which equals itself there;
-/// - a constant that is infinite, or an extremum that may be of nothing, is
-///   multiplied, subtracted from such a one or compared with it, or an argument
-///   of a function;
-/// - a float that was rounded becomes an integer or an index, which a rounding
-///   error changes by a whole one.
+/// - an infinite constant, or an extremum that may be empty, is multiplied,
+///   subtracted from or compared with another one, or passed to a function;
+/// - a rounded float becomes an integer or an index, which a rounding error
+///   changes by one.
 ///
-/// Only what is equal bit by bit is then proved.
+/// Only bitwise equality can then be proved.
 std::string whyNotReal(const Question &question);
 
 } // namespace mlc::verifier

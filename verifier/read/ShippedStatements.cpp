@@ -1,4 +1,4 @@
-//===- ShippedStatements.cpp - What the shipped rules say -----------------===//
+//===- ShippedStatements.cpp - Statements of the shipped rules ------------===//
 
 #include "verifier/read/ShippedStatements.h"
 #include "llvm/ADT/StringExtras.h"

@@ -1,7 +1,7 @@
-//===- ShippedStatements.h - What the shipped rules say ---------*- C++ -*-===//
+//===- ShippedStatements.h - Statements of the shipped rules ----*- C++ -*-===//
 //
-// A proof is of what stands beside it. Whether that is what a rule of mlc says
-// is told from a table that the build made of the rules that it proved.
+// A proof is about the statement next to it. A table made by the build from the
+// rules that it proved tells whether that is the statement of a rule of mlc.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,14 +16,15 @@ namespace mlc::verifier {
 
 struct ShippedStatement {
   const char *name;
-  const char *rule;      // the rule's hash, as `mlc-rules list` has it
+  const char *rule;      // the rule's hash, as `mlc-rules list` prints it
   const char *statement; // hashOfStatement
 };
 
-/// By name.
+/// Sorted by name.
 llvm::ArrayRef<ShippedStatement> shippedStatements();
 
-/// Of two functions but for their names, with what is assumed and required.
+/// The hash of two functions, without their names but with their assumptions
+/// and requirements.
 std::string hashOfStatement(mlir::func::FuncOp before,
                             mlir::func::FuncOp after);
 

@@ -1,4 +1,4 @@
-//===- ValueFacts.h - What is known of values -------------------*- C++ -*-===//
+//===- ValueFacts.h - Known facts about values ------------------*- C++ -*-===//
 
 #ifndef MLC_VERIFIER_READ_VALUEFACTS_H
 #define MLC_VERIFIER_READ_VALUEFACTS_H
@@ -10,7 +10,7 @@
 
 namespace mlc::verifier {
 
-/// What is known of the values of an input or of a real parameter.
+/// Known facts about the values of an input or a real parameter.
 struct ValueFacts {
   bool positive = false, nonNegative = false, nonZero = false;
   bool allEqual = false;

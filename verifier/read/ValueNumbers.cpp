@@ -1,4 +1,4 @@
-//===- ValueNumbers.cpp - Values that are computed alike ------------------===//
+//===- ValueNumbers.cpp - Value numbering ---------------------------------===//
 
 #include "verifier/read/ValueNumbers.h"
 #include "mlir/IR/OperationSupport.h"
@@ -18,8 +18,8 @@ void ValueNumbers::add(func::FuncOp function) {
     add(op);
 }
 
-/// Whether the regions of two operators of one form compute alike. Values from
-/// outside have numbers; those inside are paired as they come.
+/// Whether the regions of two operators of one form compute the same. Outside
+/// values have numbers; inside values are paired in order.
 bool ValueNumbers::sameRegions(Operation &a, Operation &b) const {
   llvm::DenseMap<Value, Value> inside;
   auto check = [&](Value x, Value y) {

@@ -1,9 +1,8 @@
-//===- ValueNumbers.h - Values that are computed alike ----------*- C++ -*-===//
+//===- ValueNumbers.h - Value numbering -------------------------*- C++ -*-===//
 //
 // Numbers for the values of functions: one number means the same operators,
-// attributes and regions on the same arguments. It is how results of operators
-// that nothing is known of are told to be equal, so it compares all that an
-// operator is.
+// attributes and regions on the same arguments. It decides which results of
+// unknown operators are equal, so it compares operators completely.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,7 +28,7 @@ public:
   unsigned lookup(mlir::Value value) const { return numbers.lookup(value); }
 
 private:
-  /// An operator but for its regions; everything in it is uniqued.
+  /// An operator without its regions; all parts are uniqued.
   struct Form {
     const void *name, *attributes;
     std::vector<unsigned> operands;
@@ -46,7 +45,8 @@ private:
 
   llvm::DenseMap<mlir::Value, unsigned> numbers;
   std::vector<unsigned> arguments;
-  /// The first operators of each form: their regions differ.
+  /// The first operators of each form; those of one form differ in their
+  /// regions.
   std::map<Form, std::vector<mlir::Operation *>> known;
   unsigned next = 0;
 };

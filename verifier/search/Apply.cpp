@@ -11,7 +11,7 @@ static Sum withoutCoefficient(const Sum &x) {
   return scaled(x, Fraction(1) / contentOf(x));
 }
 
-/// The call of `function` that a term is but for its coefficient.
+/// The call of `function` that a term consists of, ignoring its coefficient.
 static const Atom *asPlainCall(const Term &term, UnaryFn function) {
   if (term.factors.size() != 1 || term.factors[0].power != 1 ||
       !term.domain.variables.empty() || !term.domain.guards.empty())
@@ -36,7 +36,7 @@ static std::optional<Sum> logOf(const Sum &x) {
   return result;
 }
 
-/// sqrt of a product of even powers of what is not negative.
+/// sqrt of a product of even powers of non-negative factors.
 static std::optional<Sum> rootOf(const Sum &x, const Facts &facts,
                                  const Normalizer &n) {
   if (x.terms.size() != 1 || x.terms[0].coefficient != Fraction(1) ||
@@ -51,7 +51,8 @@ static std::optional<Sum> rootOf(const Sum &x, const Facts &facts,
   return Sum{{std::move(root)}};
 }
 
-/// |x| factor by factor; nothing where x is not one product of several.
+/// |x| factor by factor; nullopt if x is not a single product of several
+/// factors.
 std::optional<Sum> Normalizer::absoluteProduct(const Sum &x,
                                                const Facts &facts) {
   if (x.terms.size() != 1 || !x.terms[0].domain.variables.empty() ||
@@ -82,7 +83,7 @@ Sum Normalizer::magnitude(const Sum &x, const Facts &facts) {
   // |x y| = |x| |y|.
   if (std::optional<Sum> product = absoluteProduct(x, facts))
     return *product;
-  // |-x| = |x|: of both, the one that does not lead with a minus stands.
+  // |-x| = |x|: choose the one that does not start with a minus.
   Sum plain = withoutCoefficient(x);
   if (leadsNegative(plain))
     plain = negated(plain);
@@ -129,7 +130,7 @@ Sum Normalizer::comparison(const Head &function, const Sum &x,
   return atomSum(makeCall(function, {plain}, /*isBoolean=*/true));
 }
 
-/// A function of the reals by what the table knows of it.
+/// A function of the reals, by its properties in the table.
 Sum Normalizer::ofReal(UnaryFn function, const Sum &x, const Facts &facts) {
   const ScalarFunction &f = factsOf(function);
   auto called = [&](const Sum &argument) {

@@ -37,8 +37,8 @@ public:
     };
   }
 
-  /// A proof of every case that the kernel has accepted; floats are taken for
-  /// their bits or for real numbers.
+  /// A proof of every case, accepted by the kernel; floats are compared as bits
+  /// or as real numbers.
   std::optional<kernel::Proof> run(bool isLiteral) {
     kernel::Proof proof{isLiteral, {}};
     obligations.clear();
@@ -66,8 +66,8 @@ public:
   const kernel::Decider &getDecider() const { return decider; }
 
 private:
-  /// What both sides compute alike is not looked into first: that is quick, and
-  /// enough where they differ elsewhere.
+  /// First tries without expanding stages that both sides share: this is quick,
+  /// and enough if they differ elsewhere.
   std::optional<kernel::StatementProof>
   prove(const kernel::Statement &statement) {
     if (auto shared = kernel::withSharedStages(statement))
@@ -149,7 +149,8 @@ private:
     return proof;
   }
 
-  /// As kernel::check asks, for a message that says what is not.
+  /// The check of kernel::check, for a message that names what is not well
+  /// formed.
   bool isWellFormed(const kernel::Goals &goals,
                     const kernel::Statement &stated) {
     std::vector<kernel::Formula> known = goals.known;
@@ -169,8 +170,8 @@ private:
   const Assumptions &assumptions;
   mlir::MLIRContext *context;
   const VerifierOptions &options;
-  // Most of what a search asks does not hold, which is where a solver takes its
-  // time; what holds is seen with little.
+  // Most queries of a search do not hold, and a solver is slow on these; those
+  // that hold take little work.
   elaborate::HastyDecider decider;
   kernel::Decider judge;
   std::set<std::string> isSeen;
@@ -186,9 +187,9 @@ bool hasFloats(const Definition &definition) {
   return found;
 }
 
-/// The loops of every sum of floats. Its order is part of the value, so results
-/// that are equal bit by bit add over equal loops; a cheap way to see that they
-/// are not.
+/// The loops of every sum of floats. The order of a sum is part of its value,
+/// so bitwise equal results sum over equal loops. This is a cheap test for
+/// inequality.
 std::set<std::vector<std::string>> floatSums(const Definition &definition) {
   std::set<std::vector<std::string>> sums;
   for (const Stage &stage : definition.stages)
@@ -236,12 +237,12 @@ KernelVerdict proveQuestion(const Question &question,
     verdict.isTwoWay = search.isTwoWay;
     return true;
   };
-  // Equal bits are equal numbers, and easier to see.
+  // Equal bits imply equal numbers, and are easier to prove.
   VerifierOptions little = options;
   little.maxSteps = std::min<uint64_t>(options.maxSteps, 4000);
   little.maxLemmaWork /= 10;
   if (options.classifyFloats && question.isLiteral) {
-    // Without floats both are the same question.
+    // Without floats both questions are the same.
     if (!hasFloats(question.before) && !hasFloats(question.after)) {
       run(/*isLiteral=*/true, options);
       return verdict;
@@ -250,7 +251,7 @@ KernelVerdict proveQuestion(const Question &question,
         run(/*isLiteral=*/true, little))
       return verdict;
   }
-  // Infinity and maxima of nothing are no numbers.
+  // Infinity and empty maxima are no numbers.
   verdict.reason = whyNotReal(question);
   if (verdict.reason.empty())
     run(/*isLiteral=*/false, options);

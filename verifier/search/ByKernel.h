@@ -1,7 +1,7 @@
 //===- ByKernel.h - Proofs that the kernel accepts --------------*- C++ -*-===//
 //
-// Looks for a proof that the kernel (verifier/kernel) accepts. What is said
-// here rests on the kernel and on how functions are read, not on the prover.
+// Looks for a proof that the kernel (verifier/kernel) accepts. Verdicts rest on
+// the kernel and on the reading of functions, not on the prover.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,11 +14,11 @@
 
 namespace mlc::verifier {
 
-/// With what the search asked of Z3.
+/// A verdict with the search's use of Z3.
 struct KernelVerdict : CheckVerdict {
-  std::string proof = {}; // as text, of what is accepted
+  std::string proof = {}; // as text, of an accepted proof
   double solverMs = 0.0;
-  /// What the proof rests on, each as an SMT-LIB script that must answer
+  /// The obligations of the proof, each an SMT-LIB script that must answer
   /// "unsat".
   std::vector<std::string> obligations = {};
   uint64_t steps = 0, solverWork = 0; // as VerifierOptions counts them
@@ -31,14 +31,14 @@ KernelVerdict proveQuestion(const Question &question,
                             const VerifierOptions &options);
 
 /// Looks for numbers that refute a question, and for a proof of it; `title`
-/// stands above the obligations.
+/// precedes the obligations.
 Verdict answer(const Question &question, const Assumptions &assumptions,
                mlir::MLIRContext *context, llvm::StringRef title,
                const VerifierOptions &options,
                std::chrono::steady_clock::time_point start);
 
-/// Looks for a proof that `after` gives what `before` gives (Verifier.h), and
-/// has the kernel check it.
+/// Looks for a proof that `after` equals `before` (Verifier.h), and has the
+/// kernel check it.
 KernelVerdict proveByKernel(mlir::func::FuncOp before, mlir::func::FuncOp after,
                             const Assumptions &assumptions,
                             const VerifierOptions &options = {});

@@ -1,9 +1,9 @@
 //===- Counterexample.cpp - Sizes and values where functions differ -------===//
 //
-// Sizes that satisfy the assumptions are drawn at random, small ones and ones
-// beyond every number that is mentioned, then tensors; both functions are
-// evaluated over intervals around the real values. What is reported differs by
-// more than the intervals' width, so it is no rounding.
+// Draws random sizes that satisfy the assumptions, both small and larger than
+// every constant in the functions, then tensors, and evaluates both functions
+// over intervals around the real values. Reported differences exceed the
+// intervals' width, so they are no rounding errors.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,8 +18,8 @@ namespace mlc::verifier {
 
 namespace {
 
-/// With the digits that are drawn (Instance::drawNumbers): integers of any size
-/// and multiples of 1/16.
+/// Prints all digits of drawn numbers (Instance::drawNumbers): integers of any
+/// size and multiples of 1/16.
 void printNumber(llvm::raw_ostream &os, double number) {
   constexpr double limit = 9223372036854775808.0; // 2^63
   if (std::trunc(number) == number && number >= -limit && number < limit)
@@ -88,9 +88,9 @@ Counterexample describe(Instance &instance, const Comparison &difference) {
   return example;
 }
 
-/// Ordinary numbers show most differences; what remains hides behind roots, far
-/// from 0, at the ends of integers, where sizes are 0 or 1, or beyond some
-/// number. The first trials are mostly ordinary.
+/// Ordinary numbers show most differences; the rest need roots, large numbers,
+/// the limits of integers, sizes of 0 or 1, or sizes beyond some constant. The
+/// first trials are mostly ordinary.
 constexpr unsigned numOrdinary = 8;
 
 Spread spreadOf(unsigned trial, bool hasIntegers) {
@@ -129,7 +129,7 @@ std::optional<Counterexample> findCounterexample(const Question &question,
   for (unsigned t = 0; t < trials && !question.cases.empty(); ++t) {
     const Case &one = question.cases[t % question.cases.size()];
     Instance instance(question, one, assumptions, seed * 1000003 + t);
-    // Every case gets every kind.
+    // Every case gets every kind of sizes.
     unsigned round = t / question.cases.size();
     if (!instance.drawSymbols(unknowns, sizeKindOf(round)) ||
         !instance.drawParameters(unknowns) ||

@@ -1,4 +1,4 @@
-//===- Counterexample.h - Sizes and values that tell apart ------*- C++ -*-===//
+//===- Counterexample.h - Sizes and values that differ ----------*- C++ -*-===//
 
 #ifndef MLC_VERIFIER_SEARCH_COUNTEREXAMPLE_H
 #define MLC_VERIFIER_SEARCH_COUNTEREXAMPLE_H
@@ -8,9 +8,9 @@
 
 namespace mlc::verifier {
 
-/// Looks for sizes and values where the functions differ: `trials` random
-/// ones. Sets `sawInstance` when one satisfied all assumptions. `isSmall`: what
-/// is found is made small first.
+/// Looks for sizes and values where the functions differ: `trials` random ones.
+/// Sets `sawInstance` if one satisfied all assumptions. With `isSmall`, the
+/// counterexample is minimized.
 std::optional<Counterexample> findCounterexample(const Question &question,
                                                  const Assumptions &assumptions,
                                                  uint64_t seed, unsigned trials,

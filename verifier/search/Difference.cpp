@@ -1,5 +1,4 @@
-//===- Difference.cpp - What the sides of a difference do not share
-//---------===//
+//===- Difference.cpp - Differences between two sides ---------------------===//
 
 #include "verifier/search/Difference.h"
 #include "llvm/ADT/STLExtras.h"
@@ -13,7 +12,7 @@ namespace mlc::verifier {
 
 namespace {
 
-/// What is written in several ways and has one normal form.
+/// Operations that have several spellings but one normal form.
 enum class Family { Order, Equality, Extremum, Quotient };
 
 std::optional<Family> familyOf(StringRef function) {
@@ -29,7 +28,8 @@ std::optional<Family> familyOf(StringRef function) {
   return std::nullopt;
 }
 
-/// What becomes a family's head, and its name. Of indices nothing does.
+/// The family and name of an operation that has one; index operations have
+/// none.
 std::optional<std::pair<Family, llvm::StringRef>> wordOf(const ExprNode &node) {
   auto word = [](Family family, auto fn) {
     return std::pair(family, llvm::StringRef(name(fn)));
@@ -55,7 +55,7 @@ std::optional<std::pair<Family, llvm::StringRef>> wordOf(const ExprNode &node) {
   return std::nullopt;
 }
 
-/// What occurs in one side's sum, as the side calls it.
+/// The functions and arguments in one side's sum, by the names on that side.
 class Occurring {
 public:
   Occurring(const Definition &side, const kernel::Sum &difference, bool isAfter,
@@ -72,7 +72,7 @@ public:
         add(term);
   }
 
-  /// A list, after `start`, of what `other` lacks.
+  /// Lists, after `start`, what `other` lacks.
   std::string describeRest(StringRef start, const Occurring &other) const {
     std::set<std::string> rest;
     for (const auto &[key, called] : names)
@@ -115,7 +115,8 @@ private:
     auto it = family ? words.find(*family) : words.end();
     if (it != words.end())
       return it->second;
-    // Made of something else: a conversion to a truth value, a selection.
+    // It comes from another operation: a conversion to a truth value, a
+    // selection.
     if (family == Family::Order || family == Family::Equality)
       return {"a comparison"};
     return {function};
@@ -123,7 +124,7 @@ private:
 
   llvm::ArrayRef<std::string> arguments;
   std::map<Family, Names> words;      // of the definition
-  std::map<std::string, Names> names; // by what it is in the sum
+  std::map<std::string, Names> names; // by the name in the sum
 };
 
 } // namespace

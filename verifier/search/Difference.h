@@ -1,5 +1,4 @@
-//===- Difference.h - What two sides do not share -----------------*- C++
-//-*-===//
+//===- Difference.h - Differences between two sides -------------*- C++ -*-===//
 
 #ifndef MLC_VERIFIER_SEARCH_DIFFERENCE_H
 #define MLC_VERIFIER_SEARCH_DIFFERENCE_H
@@ -8,11 +7,11 @@
 
 namespace mlc::verifier {
 
-/// Which functions, reductions and arguments occur in one side of a difference
-/// alone, for whoever wants to know why it was not found to be 0: "only before
-/// has sin; only after has %y, cos". They are called as the definition calls
-/// them: a minimum is a maximum in a sum. Empty where both have the same.
-/// `arguments`: what they are called (Question::argumentNames).
+/// Lists the functions, reductions and arguments that occur in only one side of
+/// a difference, to explain why it was not found to be 0: "only before has sin;
+/// only after has %y, cos". Uses the definition's names: a minimum is a maximum
+/// in a sum. Empty if both sides have the same. `arguments` has the names of
+/// arguments (Question::argumentNames).
 std::string describeDifference(const Definition &before,
                                const Definition &after,
                                const kernel::Sum &difference,

@@ -56,7 +56,8 @@ IntExpr Elaborator::toExpr(const Integer &integer) const {
     unsigned place = it - elements.begin();
     if (it == elements.end())
       elements.push_back(integer);
-    // Symbols are not negative, and elements may be: less what is 0 again.
+    // Symbols are not negative but elements may be, so subtract a second
+    // symbol.
     return IntExpr::symbol(mlir, "%e" + std::to_string(place)) -
            IntExpr::symbol(mlir, "%o" + std::to_string(place));
   }
@@ -80,7 +81,7 @@ Integer Elaborator::fromExpr(IntExpr expr) const {
   });
 }
 
-/// What of a formula is a conjunction of guards.
+/// Adds the part of a formula that is a conjunction of guards.
 void Elaborator::toGuards(const Formula &formula, Guards &out) const {
   switch (formula.kind()) {
   case Formula::Kind::NotNegative:
@@ -115,8 +116,8 @@ Elaborator::Guards Elaborator::toGuards(ArrayRef<Formula> formulas) const {
   return guards;
 }
 
-/// The integer with variables as places of the scope; nothing where one is not
-/// in scope.
+/// The integer with variables as slots of the scope; nullopt if one is not in
+/// scope.
 std::optional<Integer> toSlots(const Integer &integer,
                                ArrayRef<Integer> scope) {
   if (integer.isLeaf()) {
@@ -168,7 +169,7 @@ std::string signatureOf(const Term &term) {
   return text;
 }
 
-/// Ways to pair factors: for each of `left` the place of its partner.
+/// Ways to pair factors: for each of `left` the position of its partner.
 std::vector<std::vector<unsigned>> pairings(ArrayRef<FactorRef> left,
                                             ArrayRef<FactorRef> right) {
   constexpr size_t most = 24;
@@ -196,7 +197,7 @@ std::vector<std::vector<unsigned>> pairings(ArrayRef<FactorRef> left,
   return result;
 }
 
-/// Of terms or branches that are paired.
+/// Pairs the domains of paired terms or branches.
 template <class Bound>
 void Elaborator::pairDomains(const Bound &left, const Bound &right,
                              Pairing &out) const {
@@ -239,7 +240,7 @@ bool Elaborator::pair(const Sum &left, const Sum &right, Pairing &out) const {
   std::vector<std::string> signatures;
   for (const Term &r : right)
     signatures.push_back(signatureOf(r));
-  // What stands on both sides is paired with itself.
+  // Guards that occur on both sides are paired with themselves.
   std::vector<bool> isPaired(left.size());
   for (auto [i, l] : llvm::enumerate(left))
     for (auto [j, r] : llvm::enumerate(right))

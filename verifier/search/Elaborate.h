@@ -1,7 +1,7 @@
 //===- Elaborate.h - Finds proofs for the kernel ----------------*- C++ -*-===//
 //
-// Looks for what kernel/Check.h accepts. Nothing here is trusted: what it finds
-// is checked, and what it does not find is not proved.
+// Searches for proofs that kernel/Check.h accepts. Nothing here is trusted:
+// proofs that it finds are checked, and what it does not find is not proved.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,15 +18,15 @@ using verifier::Guard;
 
 /// The prover's symbol of a variable.
 std::string nameOf(kernel::Variable variable);
-/// What a partner in a proof must share.
+/// The properties that partners in a proof must share.
 std::string headOf(const kernel::Factor &factor);
 std::string signatureOf(const kernel::Term &term);
-/// Ways to pair factors: for each of `left` the place of its partner.
+/// Ways to pair factors: for each of `left` the position of its partner.
 std::vector<std::vector<unsigned>>
 pairings(llvm::ArrayRef<kernel::FactorRef> left,
          llvm::ArrayRef<kernel::FactorRef> right);
-/// The integer with variables as places of the scope; nothing where one is not
-/// in scope.
+/// The integer with variables as slots of the scope; nullopt if one is not in
+/// scope.
 std::optional<kernel::Integer> toSlots(const kernel::Integer &integer,
                                        llvm::ArrayRef<kernel::Integer> scope);
 std::optional<std::vector<kernel::Integer>>
@@ -42,25 +42,25 @@ public:
         checker(decider, names, assumptions, given), maxWork(maxWork),
         numAskedBefore(decider.getNumAsked()) {}
 
-  /// A proof that the sum is 0, or nothing.
+  /// A proof that the sum is 0, or nullopt.
   std::optional<kernel::Zero> zero(const kernel::Context &context,
                                    const kernel::Sum &sum, unsigned width);
-  /// Why a value is not 0, not negative or positive where all of `path` are 1,
-  /// or nothing.
+  /// Shows that a value is not 0, not negative or positive where all of `path`
+  /// are 1; nullopt if no proof is found.
   std::optional<kernel::Shown> show(kernel::Need::Kind kind, unsigned width,
                                     const kernel::Context &context,
                                     const kernel::Sum &value,
                                     llvm::ArrayRef<kernel::Sum> path);
-  /// What could not be shown, in words.
+  /// Describes what could not be shown.
   const std::string &getFailure() const { return failure; }
-  /// What counts against `maxWork`.
+  /// The work that counts against `maxWork`.
   uint64_t getWork() const {
     return work + (decider.getNumAsked() - numAskedBefore);
   }
 
 private:
   using Guards = std::vector<Guard>;
-  /// What an alignment makes equal.
+  /// The equations of an alignment.
   struct Pairing {
     std::vector<IntExpr> zeros; // left - right
     std::vector<IntExpr> leftInner, rightInner;
@@ -96,8 +96,8 @@ private:
 
   bool simplify(const kernel::Context &context, kernel::Sum &sum,
                 std::vector<kernel::Step> &steps);
-  /// Quotients of quotients among indices become what they are, in steps, where
-  /// that is known.
+  /// Rewrites nested quotients in indices step by step where their value is
+  /// known.
   std::vector<kernel::Step> untangle(const kernel::Context &context,
                                      kernel::Sum &sum);
   bool simplifyTerms(const kernel::Context &context, kernel::Sum &root,
@@ -176,7 +176,7 @@ private:
   std::optional<kernel::Zero> byExpansion(const kernel::Context &context,
                                           const kernel::Sum &sum,
                                           unsigned width, Expansion what);
-  /// A place of which it holds, where nothing that is mentioned is bound.
+  /// The place of a factor that `isWanted` and mentions no bound variables.
   std::optional<Place>
   findFactor(const kernel::Sum &root, const kernel::Sum &sum, Place &path,
              llvm::function_ref<bool(const kernel::Factor &)> isWanted);
@@ -186,7 +186,7 @@ private:
                                           const kernel::Factor &factor,
                                           Expansion what);
 
-  // What is shown of values (ElaborateBounds.cpp).
+  // Properties of values (ElaborateBounds.cpp).
   std::optional<kernel::Shown> showParts(kernel::Shown::Kind how,
                                          kernel::Need::Kind kind,
                                          const kernel::Context &context,

@@ -1,9 +1,9 @@
-//===- ElaborateBounds.cpp - What is known of values, added up ------------===//
+//===- ElaborateBounds.cpp - Bounds by sums of known values ---------------===//
 //
-// That a value is positive or not negative as a sum of multiples of what is
-// known, and of products of two of these: found by eliminating monomials, one
-// after another, from inequalities that contradict each other (Fourier and
-// Motzkin), with a record of what was added to what.
+// Shows that a value is positive or not negative, as a sum of multiples of
+// known values and of products of two of these. Eliminates monomials one after
+// another from contradictory inequalities (Fourier and Motzkin) and records the
+// combinations.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,7 +17,7 @@ namespace mlc::elaborate {
 
 namespace {
 
-/// Coefficients by monomial; "" is the number alone.
+/// Coefficients by monomial; "" is the constant term.
 using Linear = std::map<std::string, Rational>;
 
 Linear linearOf(const Sum &sum) {
@@ -44,7 +44,8 @@ Linear linearOf(const Sum &sum) {
   return result;
 }
 
-/// `form` is positive, or not negative; it is `parts` of what was there first.
+/// `form` is positive, or not negative; it is the combination `parts` of the
+/// original rows.
 struct Row {
   Linear form;
   bool isStrict;
@@ -73,8 +74,8 @@ bool isAbsurd(const Row &row) {
          row.form.begin()->second < Rational(0);
 }
 
-/// How rows contradict each other with row 0 among them; nothing if they do
-/// not, or that takes too many.
+/// Multiples of the rows, including row 0, that contradict each other; nullopt
+/// if there are none or the search needs too many rows.
 std::optional<std::vector<Rational>> contradiction(std::vector<Row> rows) {
   constexpr size_t mostRows = 160;
   for (;;) {
@@ -131,7 +132,7 @@ std::optional<Shown> Elaborator::showBound(Need::Kind kind,
       }
     return std::nullopt;
   }
-  // The value is not so; what is known; 1 is positive.
+  // The rows: the negated claim, the known values, and 1 > 0.
   std::vector<Multiple> known{{1, 1, {}}};
   for (unsigned i = 0; i < context.values.size(); ++i)
     known.push_back({1, 1, {i}});
@@ -162,7 +163,7 @@ std::optional<Shown> Elaborator::showBound(Need::Kind kind,
   std::optional<std::vector<Rational>> parts = contradiction(std::move(rows));
   if (!parts)
     return std::nullopt;
-  // What is left over is a negative number: so much less is the value.
+  // The remainder is a negative number, the slack of the bound.
   Rational left(0);
   for (auto [row, part] : llvm::zip(original, *parts))
     if (auto it = row.form.find(""); it != row.form.end())

@@ -1,8 +1,9 @@
 //===- ElaborateEnds.cpp - Reasons for 0 where terms do not cancel --------===//
 //
-// Tried in an order, and what applies is kept: a whole number between bounds, a
-// value between bounds, logarithms, quotients, a truth value that is 1 or 0,
-// and, so as to get at truth values, the order of a maximum's values.
+// The ends of a proof, tried in order; the first that applies is kept: an
+// integer between bounds, a value between bounds, logarithms, quotients, a
+// truth value that is 1 or 0, and the order of a maximum's values, which gives
+// truth values.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,8 +39,8 @@ std::optional<Zero> Elaborator::resolve(const Context &context, const Sum &sum,
   return result;
 }
 
-/// What was tried, and came to other sums, is not taken back: that would be
-/// tried again within all else.
+/// An end that led to other sums is not undone: all other ends would try it
+/// again.
 std::optional<Zero> Elaborator::endOf(const Context &context, const Sum &sum,
                                       unsigned width) {
   const unsigned before = numEnds;
@@ -56,8 +57,8 @@ std::optional<Zero> Elaborator::endOf(const Context &context, const Sum &sum,
        isDone(byExpansion(context, sum, width, Expansion::Tanh)) ||
        isDone(byLogarithms(context, sum)) || isDone(byClearing(context, sum)) ||
        isDone(byJoinedReciprocals(context, sum)));
-  // The order of two residues is one truth value, of which nothing is known but
-  // that: it is there before it is distinguished.
+  // The order of two residues is an otherwise unknown truth value, so expand it
+  // before distinguishing truth values.
   if (!isOver && !isDone(bySplitting(context, sum, width)) &&
       !isDone(byExpansion(context, sum, width, Expansion::Residues)) &&
       !isDone(byTruth(context, sum, width)))
@@ -69,7 +70,7 @@ std::optional<Zero> Elaborator::endOf(const Context &context, const Sum &sum,
 // Bounds
 //===----------------------------------------------------------------------===//
 
-/// Each of `reasons`, or nothing.
+/// All of `reasons`, or nullopt if one is missing.
 template <class... Reasons>
 static std::optional<std::vector<Shown>> allOf(const Reasons &...reasons) {
   if (!(reasons && ...))
@@ -92,8 +93,8 @@ std::optional<Zero> Elaborator::byBetween(const Context &context,
   return zero;
 }
 
-/// The bounds of a rounded value, unless they are known; those of a function of
-/// finite range where other values are held against it.
+/// Adds the bounds of a rounded value unless they are known, or those of a
+/// function of finite range that is compared with other values.
 std::optional<Zero> Elaborator::byNote(const Context &context, const Sum &sum,
                                        bool isOfRange) {
   if (isOfRange && context.values.empty())
@@ -225,7 +226,7 @@ Elaborator::findFactor(const Sum &root, const Sum &sum, Place &path,
     for (unsigned f = 0; f < sum[t].factors.size(); ++f) {
       const Factor &factor = *sum[t].factors[f];
       path.push_back({t, f, 0});
-      // What is inside goes first.
+      // Inner factors come first.
       for (unsigned a = 0; a < factor.arguments.size(); ++a) {
         path.back()[2] = a;
         if (auto found = findFactor(root, factor.arguments[a], path, isWanted))
@@ -245,7 +246,8 @@ Elaborator::findFactor(const Sum &root, const Sum &sum, Place &path,
   return std::nullopt;
 }
 
-/// What is given at this place, and is 0 with the truth values that are known.
+/// Finds a value that is given as nonzero or positive here, but is 0 under the
+/// known truth values.
 std::optional<Zero> Elaborator::byAbsurdity(const Context &context) {
   for (auto [i, need] : llvm::enumerate(given)) {
     if (need.isOptional || need.variables.size() > context.scope.size() ||
@@ -305,8 +307,8 @@ std::optional<Zero> Elaborator::byTruth(const Context &context, const Sum &sum,
   return zero;
 }
 
-/// Of two values of a maximum or minimum: in one order of the two, so that it
-/// is the same truth value for both.
+/// Chooses between two values of a maximum or minimum, in a fixed order, so
+/// that both choices use the same truth value.
 std::optional<Step> Elaborator::choiceFor(const Context &context,
                                           const Factor &factor) {
   bool isMinimum = llvm::StringRef(factor.name).starts_with("min");
@@ -347,7 +349,7 @@ std::optional<Step> Elaborator::expansionOf(const Context &context,
     if (Step step{.kind = kind}; works(step))
       return step;
   if (factor.kind == Factor::Kind::Reduce) {
-    // A magnitude becomes values of the maximum that it is a value of.
+    // A magnitude inside a maximum becomes values of that maximum.
     for (unsigned b = 0; factor.name == "max" && b < factor.branches.size();
          ++b) {
       Step step{.kind = Step::Kind::Magnitude, .path = {{0, 0, b}}};

@@ -1,4 +1,4 @@
-//===- ElaborateFacts.cpp - Steps by facts of functions ------------------===//
+//===- ElaborateFacts.cpp - Steps from facts about functions --------------===//
 
 #include "verifier/kernel/Unfold.h"
 #include "verifier/search/Elaborate.h"
@@ -10,7 +10,7 @@ using namespace mlc::kernel;
 
 namespace mlc::elaborate {
 
-/// What a term is but for its number and for the names of variables.
+/// The text of a term without its coefficient and variable names.
 static std::string nameless(const Term &term) {
   Term one = term;
   one.coefficient = Rational(1);
@@ -24,8 +24,8 @@ static std::string nameless(const Term &term) {
   return result;
 }
 
-/// The number of the first of its terms in an order of their own, in which
-/// numbers come last; 0 for none.
+/// The coefficient of the first term in a fixed order in which numbers come
+/// last; 0 if there are no terms.
 static Rational leadingNumber(const Sum &sum) {
   const Term *first = nullptr;
   std::string name;
@@ -49,7 +49,7 @@ bool Elaborator::worksOn(const Step &step, const Context &inside,
   return checker.apply(step, inside, trial);
 }
 
-/// Of functions of two residues.
+/// A step for functions of two residues.
 std::optional<Step> Elaborator::stepForResidues(const Context &inside,
                                                 const Term &term, unsigned f) {
   const Factor &factor = *term.factors[f];
@@ -69,8 +69,9 @@ std::optional<Step> Elaborator::stepForResidues(const Context &inside,
                                                      : std::nullopt;
 }
 
-/// [x = 0] and [x > 0]: of numbers, of the same function of two values, and of
-/// what begins with 1 or, where a sign counts, with -1.
+/// A step for [x = 0] and [x > 0]: for numbers, for the same function of two
+/// values, and to normalize the leading coefficient to 1 or, if the sign
+/// matters, -1.
 std::optional<Step> Elaborator::stepForOrder(const Context &inside,
                                              const Term &term, unsigned f) {
   const Factor &factor = *term.factors[f];
@@ -173,15 +174,16 @@ std::optional<Step> Elaborator::stepForCall(const Context &inside,
       return step;
   if (factor.name == "positive" && !inside.values.empty())
     return decisionFor(inside, term, f);
-  // The table's odd and even functions, for a sign that both sides choose.
+  // Odd and even functions of the table: both sides choose the same sign.
   if (function && factsOf(*function).parity != Parity::None &&
       factsOf(*function).isDefinedEverywhere() && isMirrored(argument))
     return Step{.kind = Step::Kind::Mirror};
   return std::nullopt;
 }
 
-/// [x > 0], where the sign of x is known. Within a proof that what is given is
-/// some value, nothing is looked up that is given: that has signs of its own.
+/// A step for [x > 0] if the sign of x is known. Inside a proof that a given
+/// value equals another one, given values are not used, because these have
+/// their own signs.
 std::optional<Step> Elaborator::decisionFor(const Context &inside,
                                             const Term &term, unsigned f) {
   const Sum &x = term.factors[f]->arguments[0];

@@ -16,7 +16,7 @@ namespace mlc::elaborate {
 std::optional<Zero> Elaborator::zero(const Context &context, const Sum &sum,
                                      unsigned width) {
   constexpr unsigned maxDepth = 12;
-  // Each term is held against all others.
+  // Each term is compared with all others.
   constexpr size_t mostTerms = 600, largest = 20000;
   if (sum.size() > mostTerms || sizeOf(sum) > largest)
     return fail("an element has too many terms");
@@ -27,7 +27,7 @@ std::optional<Zero> Elaborator::zero(const Context &context, const Sum &sum,
   std::vector<Step> steps = untangle(context, simple);
   if (std::optional<std::vector<Group>> found = groups(context, simple, width))
     return Zero{std::nullopt, {}, std::move(steps), std::move(*found)};
-  // Distinctions are of the statement, not of parts of it.
+  // Case distinctions apply to the whole statement, not to parts.
   if (depth == 1) {
     std::optional<Zero> end = resolve(context, simple, width, /*isNew=*/false);
     if (end)
@@ -108,7 +108,7 @@ std::optional<Group> Elaborator::groupOf(const Context &context, const Sum &sum,
 std::optional<Member> Elaborator::align(const Context &context,
                                         const Term &term,
                                         const Term &reference) {
-  // Copies and comparisons of large terms are work, too.
+  // Copies and comparisons of large terms also count as work.
   constexpr size_t elementsOfOneStep = 256;
   work += (sizeOf({term}) + sizeOf({reference})) / elementsOfOneStep;
   if (isExhausted())
@@ -116,7 +116,7 @@ std::optional<Member> Elaborator::align(const Context &context,
   Term own = renamed(term, names), base = renamed(reference, names);
   std::vector<std::vector<unsigned>> partners =
       pairings(productOf(own).factors, productOf(base).factors);
-  // Best is a pairing that maps all of the one onto all of the other.
+  // The best pairing maps all of one term onto all of the other.
   std::optional<Member> first;
   for (const std::vector<unsigned> &partner : partners) {
     bool isWhole = true;
@@ -239,7 +239,8 @@ std::optional<Match> Elaborator::match(const Context &context,
   return result;
 }
 
-/// What equations leave open becomes the least value that its guards admit.
+/// Variables that equations leave open get the least value that their guards
+/// admit.
 void Elaborator::chooseRest(ArrayRef<Variable> variables,
                             ArrayRef<Formula> guards, Bindings &map) const {
   for (Variable v : variables) {
@@ -313,8 +314,7 @@ std::optional<std::vector<Cover>> Elaborator::cover(const Context &context,
 // Needs
 //===----------------------------------------------------------------------===//
 
-/// Values of which it is enough that one is the value, and how it is shown
-/// then.
+/// Values such that equality with any one suffices, with the way to show it.
 static std::vector<std::pair<Sum, Shown>>
 waysOf(const Need &need, unsigned number, Need::Kind kind) {
   Shown given{.kind = Shown::Kind::Given, .need = number};
@@ -341,14 +341,14 @@ std::optional<Shown> Elaborator::showGiven(Need::Kind kind, unsigned width,
                                            const Context &context,
                                            const Sum &value,
                                            ArrayRef<Sum> path) {
-  // Where a given value is this one is read off from indices, so from those
-  // that have no quotients of quotients. What is shown is `value`, at a place
-  // that the kernel checks.
+  // Indices determine where a given value equals this one, so untangle nested
+  // quotients first. The proof is about `value`, at a place that the kernel
+  // checks.
   Sum untangled = value;
   untangle(context, untangled);
   std::map<std::string, std::optional<Zero>> tried;
   for (auto [i, original] : llvm::enumerate(given)) {
-    // Its variables may be those of the context.
+    // Its variables may clash with those of the context.
     Branch named =
         renamed({original.variables, original.guards, original.value}, names);
     Need need = original;
@@ -381,7 +381,7 @@ std::optional<Shown> Elaborator::showGiven(Need::Kind kind, unsigned width,
   return std::nullopt;
 }
 
-/// Where one of the values that are given is this one.
+/// The place at which one of the given values is this one.
 std::optional<Bindings> Elaborator::placeOf(const Need &need, const Sum &other,
                                             const Context &context,
                                             const Sum &value) {
@@ -397,7 +397,7 @@ std::optional<Bindings> Elaborator::placeOf(const Need &need, const Sum &other,
   return map;
 }
 
-/// Each of these parts.
+/// Shows each of these parts.
 std::optional<Shown> Elaborator::showParts(Shown::Kind how, Need::Kind kind,
                                            const Context &context,
                                            ArrayRef<Sum> values,
@@ -412,7 +412,7 @@ std::optional<Shown> Elaborator::showParts(Shown::Kind how, Need::Kind kind,
   return shown;
 }
 
-/// In both cases of a truth value.
+/// Shows it in both cases of a truth value.
 std::optional<Shown> Elaborator::showByTruth(Need::Kind kind,
                                              const Context &context,
                                              const Sum &value,

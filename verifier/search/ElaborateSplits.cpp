@@ -1,8 +1,8 @@
 //===- ElaborateSplits.cpp - Sums in parts -------------------------------===//
 //
-// A sum is taken apart where another one of the same elements ends, and there
-// once more: where the two indices of a square are equal, of which one of them
-// is less.
+// Splits a sum at the border of another sum of the same elements, and then
+// splits off the border itself: if one sum has i < j, the part i = j of a
+// square.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,7 +14,7 @@ using namespace mlc::kernel;
 
 namespace mlc::elaborate {
 
-/// Conditions that are no conjunctions.
+/// The parts of a condition that are no conjunctions.
 static void partsOf(const Formula &formula, std::vector<Formula> &out) {
   if (formula.kind() == Formula::Kind::All)
     for (const Formula &part : formula.parts())
@@ -23,7 +23,7 @@ static void partsOf(const Formula &formula, std::vector<Formula> &out) {
     out.push_back(formula);
 }
 
-/// A condition of `other` that holds of some and not of all that `term` adds.
+/// A condition of `other` that holds for some but not all elements of `term`.
 std::optional<Formula> Elaborator::borderOf(const Context &context,
                                             const Term &term,
                                             const Term &other) {
@@ -48,11 +48,11 @@ std::optional<Formula> Elaborator::borderOf(const Context &context,
   return std::nullopt;
 }
 
-/// Splits a term, the last of which is where the condition does not hold.
+/// Splits a term; the last part is where the condition does not hold.
 bool Elaborator::splitTerm(const Context &context, unsigned t,
                            const Formula &formula, Sum &sum,
                            std::vector<Step> &steps) {
-  // A step gives variables new names: places are those of the term.
+  // A step gives variables new names: slots are those of the term.
   Context inside = opened(context, sum[t]);
   bool isInScope = true;
   Formula slots = mapIntegers(formula, [&](const Integer &integer) {
@@ -85,7 +85,7 @@ std::optional<Zero> Elaborator::bySplitting(const Context &context,
       if (!border || !splitTerm(context, t, *border, next, steps))
         continue;
       ++numSplits;
-      // The border itself, where that is one of two sides.
+      // The border itself, if it is one of two sides.
       if (border->kind() == Formula::Kind::NotNegative) {
         Bindings names;
         for (auto [from, to] :

@@ -22,7 +22,7 @@ static bool isQuotient(const Integer &integer) {
          integer.kind() == Integer::Kind::Modulo;
 }
 
-/// Calls back with quotients and rests, inner ones first.
+/// Calls back with quotients and remainders, inner ones first.
 static void walkQuotients(const Integer &integer,
                           llvm::function_ref<void(const Integer &)> callback) {
   if (integer.isLeaf())
@@ -33,7 +33,7 @@ static void walkQuotients(const Integer &integer,
     callback(integer);
 }
 
-/// Does what makes reductions smaller; false where nothing does.
+/// Applies steps that make reductions smaller; false if none applies.
 bool Elaborator::simplify(const Context &context, Sum &sum,
                           std::vector<Step> &steps) {
   constexpr size_t mostSteps = 200;
@@ -47,7 +47,7 @@ bool Elaborator::simplify(const Context &context, Sum &sum,
   return steps.size() > before;
 }
 
-/// Whether some index in a sum is wanted.
+/// Whether any index in a sum `isWanted`.
 static bool anyIndex(const Sum &sum,
                      llvm::function_ref<bool(const Integer &)> isWanted) {
   return llvm::any_of(sum, [&](const Term &term) {
@@ -64,8 +64,8 @@ static bool anyIndex(const Sum &sum,
   });
 }
 
-/// As reshapes of reshapes leave them. Whether two such are equal takes solvers
-/// long, and mostly they find nothing, while each quotient by itself is easy.
+/// Nested quotients come from reshapes of reshapes. Solvers are slow to compare
+/// two of these and mostly fail, while each quotient alone is easy.
 static bool hasQuotientOfQuotient(const Integer &integer) {
   bool found = false;
   walkQuotients(integer, [&](const Integer &outer) {
@@ -84,7 +84,7 @@ std::vector<Step> Elaborator::untangle(const Context &context, Sum &sum) {
   return steps;
 }
 
-/// One step, somewhere in `sum`, which is at `path` of `root`.
+/// Applies one step somewhere in `sum`, which is at `path` of `root`.
 bool Elaborator::simplifyTerms(const Context &context, Sum &root,
                                const Context &here, const Sum &sum,
                                std::vector<std::array<unsigned, 3>> &path,
@@ -115,7 +115,8 @@ bool Elaborator::simplifyTerms(const Context &context, Sum &root,
       }
     }
     std::optional<Step> step;
-    // Groups add up what is in the sum itself; what is multiplied out is much.
+    // Grouping merges equal terms of the outer sum; expanding products there
+    // gives many.
     bool mergesHere = !rewritesOnly && (!path.empty() || endDepth > 1);
     for (unsigned other = 0; other < t && mergesHere; ++other) {
       Term like = sum[other];
@@ -134,7 +135,8 @@ bool Elaborator::simplifyTerms(const Context &context, Sum &root,
     step->term = t;
     step->path = path;
     Sum next = root;
-    // What has no effect at its place is no step; the path is the caller's.
+    // A step without effect at its place does not count; the caller adds the
+    // path.
     if (!checker.apply(*step, context, next))
       return false;
     path.clear();
@@ -145,7 +147,7 @@ bool Elaborator::simplifyTerms(const Context &context, Sum &root,
   return false;
 }
 
-/// Fewer quotients, or as many of less.
+/// The order of rewriting: fewer quotients, or equally many smaller ones.
 static std::pair<uint64_t, uint64_t> weightOf(const Integer &integer) {
   std::pair<uint64_t, uint64_t> weight;
   walkQuotients(integer, [&](const Integer &quotient) {
@@ -155,8 +157,8 @@ static std::pair<uint64_t, uint64_t> weightOf(const Integer &integer) {
   return weight;
 }
 
-/// A quotient or rest becomes what the prover makes of it, innermost first, so
-/// that each is an easy question.
+/// Replaces a quotient or remainder by the prover's simplification, innermost
+/// first, so that each question is easy.
 std::optional<Step> Elaborator::rewriteFor(const Context &inside,
                                            const Term &term) {
   Facts facts;
@@ -181,7 +183,7 @@ std::optional<Step> Elaborator::rewriteFor(const Context &inside,
   return step;
 }
 
-/// A variable that only its range mentions is counted.
+/// Counts a variable that only its range mentions.
 std::optional<Step> Elaborator::countFor(const Context &here,
                                          const Term &term) {
   for (unsigned v = 0; v < term.variables.size(); ++v) {
@@ -247,7 +249,7 @@ std::optional<Step> Elaborator::stepFor(const Context &inside,
   return std::nullopt;
 }
 
-/// A place of a branch: the least value of each variable that its guards admit.
+/// A point of a branch: the least value of each variable that its guards admit.
 std::optional<std::vector<Integer>>
 Elaborator::pointOf(const Context &inside, ArrayRef<Variable> variables,
                     ArrayRef<Formula> guards) {
@@ -260,7 +262,7 @@ Elaborator::pointOf(const Context &inside, ArrayRef<Variable> variables,
   return toSlots(variables, values, inside.scope);
 }
 
-/// A maximum of what is the same everywhere.
+/// Unwraps a maximum of a constant value.
 std::optional<Step> Elaborator::unwrapFor(const Context &inside,
                                           const Factor &factor) {
   if (factor.branches.size() != 1 || !isIdempotent(factor.name))
@@ -313,7 +315,7 @@ std::optional<Step> Elaborator::stepForReduce(const Context &inside,
   return factor.name == "max" ? stepForMaximum(inside, factor) : std::nullopt;
 }
 
-/// The greatest number that divides all coefficients.
+/// The greatest common divisor of all coefficients.
 static Rational contentOf(ArrayRef<Branch> branches) {
   llvm::DynamicAPInt num(0), den(1);
   for (const Branch &branch : branches)
@@ -324,7 +326,7 @@ static Rational contentOf(ArrayRef<Branch> branches) {
   return num == llvm::DynamicAPInt(0) ? Rational(1) : Rational(num, den);
 }
 
-/// A function that grows, of branch `other`.
+/// Takes an increasing function out of a maximum, using branch `other`.
 std::optional<Step> Elaborator::takeFunctionFor(const Context &inside,
                                                 const Factor &factor,
                                                 unsigned other) {
@@ -353,7 +355,7 @@ std::optional<Step> Elaborator::takeFunctionFor(const Context &inside,
   return step;
 }
 
-/// Takes out of a maximum what all of its branches share.
+/// Takes factors and terms that all branches share out of a maximum.
 std::optional<Step> Elaborator::stepForMaximum(const Context &inside,
                                                const Factor &factor) {
   ArrayRef<Branch> branches = factor.branches;
@@ -368,7 +370,7 @@ std::optional<Step> Elaborator::stepForMaximum(const Context &inside,
       if (other != b && works(step))
         return step;
     }
-  // Some point, so that the maximum is of something.
+  // Find some point, so that the maximum is not empty.
   for (unsigned b = 0; b < branches.size(); ++b) {
     std::optional<std::vector<Integer>> point =
         pointOf(inside, branches[b].variables, branches[b].guards);

@@ -71,7 +71,7 @@ bool Prover::equal(const Sum &a, const Sum &b, const Facts &facts) {
   Sum difference = n.simplify(add(a, negated(b)), facts);
   if (!n.getBudget().check())
     return fail("the proof became too large or took too long");
-  // Guards over what is fixed here are decided first.
+  // Guards over free indices are decided first.
   for (const Term &term : difference.terms)
     for (const Guard &guard : term.domain.guards) {
       if (llvm::any_of(term.domain.variables,
@@ -93,7 +93,7 @@ bool Prover::equal(const Sum &a, const Sum &b, const Facts &facts) {
 bool Prover::cancels(std::vector<Term> terms, const Facts &facts) {
   while (!terms.empty()) {
     bool found = false;
-    // A reference to which its partners can be mapped.
+    // Find a reference to which its partners can be mapped.
     for (size_t r = 0; r < terms.size() && !found; ++r) {
       const Term reference = terms[r];
       std::vector<Aligned> aligned{
@@ -173,7 +173,7 @@ Prover::align(const Term &term, const Term &reference, const Facts &facts) {
   return std::nullopt;
 }
 
-/// What restricts the images of variables.
+/// The guards that restrict the images of variables.
 static std::vector<Guard> imageGuards(const Domain &domain,
                                       const Substitution &map) {
   std::vector<Guard> guards;
@@ -184,8 +184,8 @@ static std::vector<Guard> imageGuards(const Domain &domain,
   return guards;
 }
 
-/// The guards that do not follow from facts and from those before them; all of
-/// them join `known`.
+/// The guards that do not follow from facts and earlier guards; adds all guards
+/// to `known`.
 std::vector<Guard> Prover::pruned(ArrayRef<Guard> guards, Facts &known) {
   std::vector<Guard> result;
   for (const Guard &guard : guards) {
@@ -321,7 +321,7 @@ bool Prover::coversBranch(const Branch &original, ArrayRef<Branch> by,
         inside.with(target.domain.guards), /*pairByRange=*/false);
     if (!map)
       continue;
-    // What the equations leave open: a few witnesses each.
+    // Try a few witnesses for each variable that the equations leave open.
     std::vector<Substitution> maps{*map};
     for (IntExpr v : target.domain.variables) {
       if (map->count(v.getSymbol().str()))

@@ -9,8 +9,8 @@
 
 namespace mlc::verifier {
 
-/// Splits one of the `free` indices into digits where a quotient of it occurs
-/// in one of the sums; false when there is none.
+/// Splits one of the `free` indices into digits if a quotient of it occurs in
+/// one of the sums; false if there is none.
 bool splitFreeIndex(llvm::ArrayRef<Sum *> sums, Facts &facts,
                     llvm::SmallVectorImpl<IntExpr> &free, Normalizer &n);
 

@@ -212,7 +212,7 @@ std::optional<IntExpr> Expander::toIndex(const ExprNode &node,
 Sum Expander::expand(const Expr &expr, const Scope &scope) {
   if (!n.getBudget().check() || !failure.empty())
     return {};
-  // A frame of this and of what it calls takes about 2 KiB.
+  // A frame of this function and its callees takes about 2 KiB.
   constexpr unsigned maxDepth = 1500;
   if (depth >= maxDepth)
     return fail("an element is computed by a chain of too many operations");
@@ -266,7 +266,7 @@ Sum Expander::expandParameter(const ExprNode &node, const Scope &scope) {
                 scope.facts);
 }
 
-/// What a reduction of truth values is, as monoids are called.
+/// The monoid of a reduction of truth values.
 static Head::Kind booleanMonoid(ReduceKind kind) {
   switch (kind) {
   case ReduceKind::Max:

@@ -8,8 +8,7 @@
 
 namespace mlc::verifier {
 
-/// The number in a float type that stands for `value` there: rounded, infinite
-/// beyond the largest.
+/// `value` as a number of a float type: rounded, infinite beyond the largest.
 Sum numberSum(mlir::Type type, double value);
 /// Expands elements of a definition's results: stages are inlined, guards
 /// pushed into domains.

@@ -2,9 +2,9 @@
 //
 // A float is a real, an index an integer, an integer of w bits a residue modulo
 // 2^w: sums, products and conversions to fewer bits are those of the integers.
-// What looks at the number that a residue stands for (order, division,
-// conversion to more bits, to floats and indices) is a function of its own for
-// each type, which only constants and numbers known to fit are carried through.
+// Operations on the number that a residue represents (order, division,
+// conversion to more bits, to floats and indices) are a separate function for
+// each type; only constants and numbers known to fit are evaluated.
 //
 //===----------------------------------------------------------------------===//
 
@@ -50,8 +50,8 @@ static Head castHead(mlir::Type from, mlir::Type to) {
   return Head::uninterpreted("cast:" + textOf(from) + ":" + textOf(to));
 }
 
-/// Sizes and loops are below 2^31 and their arithmetic does not leave 64 bits;
-/// with factors that are small, their polynomials do not either.
+/// Sizes and loops are below 2^31 and their arithmetic does not overflow 64
+/// bits; with small coefficients, their polynomials do not either.
 static bool hasSmallCoefficients(const Sum &sum) {
   constexpr unsigned mostFactors = 2;
   return llvm::all_of(sum.terms, [](const Term &term) {
@@ -63,7 +63,7 @@ static bool hasSmallCoefficients(const Sum &sum) {
   });
 }
 
-/// Whether a polynomial of indices is the number that a residue stands for, not
+/// Whether a polynomial of indices is the number that a residue represents, not
 /// only equal to it modulo 2^w.
 bool Expander::fits(const Sum &x, const IntegerKind &kind, const Facts &facts) {
   std::optional<IntExpr> number = fromSum(x);
@@ -80,9 +80,9 @@ bool Expander::fits(const Sum &x, const IntegerKind &kind, const Facts &facts) {
          facts.provesNonNegative(largest - *number);
 }
 
-/// Whether a half precision holds the integer for all that is known of it.
-/// Wider floats are taken to hold every index: what they round is as other
-/// roundings are.
+/// Whether a half precision type is known to hold the integer exactly. Wider
+/// floats count as holding every index: their rounding is treated like any
+/// other rounding.
 bool Expander::holds(mlir::Type type, const Sum &x, const Facts &facts) {
   auto narrow = mlir::cast<mlir::FloatType>(type);
   if (holdsNumbersOf(type, mlir::Float32Type::get(type.getContext())))
@@ -95,7 +95,7 @@ bool Expander::holds(mlir::Type type, const Sum &x, const Facts &facts) {
          facts.provesNonNegative(largest - *number);
 }
 
-/// What a constant becomes, if that is known.
+/// The converted constant, if x is a known one.
 static std::optional<Sum> convertedSum(const Sum &x, mlir::Type from,
                                        mlir::Type to) {
   std::optional<Fraction> number = asConstant(x);
@@ -120,8 +120,8 @@ Sum Expander::castInteger(const Sum &x, mlir::Type from, mlir::Type to,
   return atomSum(makeCall(castHead(from, to), {x}));
 }
 
-/// From a float type: to one that has all of its numbers it is the identity,
-/// everything else a function that is known for constants alone.
+/// From a float type: to a type that has all its numbers it is the identity;
+/// otherwise it is a function that is known only for constants.
 Sum Expander::castFloat(const Sum &x, mlir::Type from, mlir::Type to,
                         const Facts &facts) {
   if (isFloat(to) && holdsNumbersOf(to, from))
@@ -142,7 +142,7 @@ Sum Expander::expandCast(const ExprNode &node, const Scope &scope) {
     Sum isZero = n.apply(zero, {x}, scope.facts, /*isBoolean=*/true);
     return add(constantSum(Fraction(1)), negated(isZero));
   }
-  // What a float type does not hold is rounded.
+  // A number that a float type does not hold is rounded.
   if (isIndex(from) && isFloat(to) && !holds(to, x, scope.facts)) {
     std::optional<Sum> constant = convertedSum(x, from, to);
     return constant ? *constant : n.call(castHead(from, to), {x}, scope.facts);

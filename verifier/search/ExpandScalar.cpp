@@ -1,6 +1,6 @@
 //===- ExpandScalar.cpp - Operations on elements --------------------------===//
 //
-// As operations on reals and integers.
+// Scalar expressions as operations on reals and integers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -130,7 +130,7 @@ Sum Expander::ordered(bool isEquality, const Sum &a, const Sum &b,
     Sum differs = add(add(a, b), scaled(both, Fraction(-2)));
     return add(constantSum(Fraction(1)), negated(differs));
   }
-  // Integers beyond a width have no difference whose sign is their order.
+  // Integers modulo 2^w have no difference whose sign is their order.
   bool isModular = mlir::isa<mlir::IntegerType>(type);
   if (isModular && !isEquality)
     return n.apply({Head::Kind::Less, type}, {a, b}, scope.facts,

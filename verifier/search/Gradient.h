@@ -8,7 +8,7 @@
 
 namespace mlc::verifier {
 
-/// The questions, with what is guessed being what numbers do not refute.
+/// The questions; guesses are statements that numbers do not refute.
 std::vector<Question> makeGradientQuestions(mlir::func::FuncOp function,
                                             mlir::func::FuncOp gradient,
                                             const Assumptions &assumptions);
@@ -18,12 +18,12 @@ std::vector<Question> makeGradientQuestions(mlir::func::FuncOp function,
 namespace mlc {
 
 /// Whether `gradient` gives the gradients of `function` wherever that is
-/// differentiable and `assumptions` hold of it.
+/// differentiable and `assumptions` hold.
 Verdict verifyGradient(mlir::func::FuncOp function, mlir::func::FuncOp gradient,
                        const Assumptions &assumptions,
                        const VerifierOptions &options = {});
 
-/// What an answer about gradients rests on beyond what any does.
+/// The extra assumptions behind an answer about gradients.
 std::string describeDerivative();
 
 } // namespace mlc

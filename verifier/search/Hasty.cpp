@@ -45,7 +45,7 @@ private:
   std::set<Variable> isSeen;
 };
 
-/// Values at a place; nothing where one is not known or does not fit.
+/// Values at a place; nullopt if one is unknown or overflows.
 class Evaluation {
 public:
   Evaluation(const std::map<std::string, int64_t> &sizes,

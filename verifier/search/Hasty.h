@@ -1,8 +1,8 @@
 //===- Hasty.h - Answers for a search ---------------------------*- C++ -*-===//
 //
-// A search asks much that does not hold, and mostly for reasons that it has
-// seen before. Nothing here is trusted: what is found is checked by a decider
-// that asks each question by itself.
+// Most queries of a search do not hold, mostly for reasons seen before. Nothing
+// here is trusted: a decider that asks each question separately checks the
+// proofs found.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,9 +14,9 @@
 
 namespace mlc::elaborate {
 
-/// Remembers where questions failed, and tries these places first. Variables
-/// get new numbers all the time, so they are told by the order in which they
-/// occur.
+/// Remembers where questions failed and tries these places first. Variables are
+/// renumbered all the time, so they are identified by their order of
+/// occurrence.
 class HastyDecider : public kernel::Decider {
 public:
   HastyDecider(uint64_t maxWork, uint64_t maxWorkInAll)

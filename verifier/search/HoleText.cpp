@@ -64,7 +64,7 @@ private:
     extents[loop->loop] = extent;
   }
 
-  /// What has no variables stays an IntExpr, so that it prints as one.
+  /// An expression without variables stays an IntExpr and prints as one.
   Expr index(IntExpr expr) {
     bool isFixed = true;
     expr.walkSymbols(
@@ -82,7 +82,8 @@ private:
     }
     return result;
   }
-  /// Terms with variables, positive ones first; then what is fixed.
+  /// Terms with variables, positive ones first; then the terms without
+  /// variables.
   Expr polynomial(IntExpr expr) {
     Expr result;
     IntExpr fixed = expr * 0;
@@ -126,9 +127,9 @@ private:
     return compare(predicate, index(left), index(right));
   }
 
-  /// `plain`: the element is 0 where the read is out of range. Otherwise 1
-  /// stands there, which neither a divisor nor a root minds; a select around
-  /// it sees to it that it is never taken.
+  /// `plain`: the element is 0 where the read is out of range. Otherwise it is
+  /// 1 there, which is safe for divisors and roots; a select around it ensures
+  /// that it is never used.
   Expr read(const Atom &atom, bool plain, Facts &known) {
     unsigned input = llvm::find(used, atom.tensor) - used.begin();
     SmallVector<Expr> indices;
@@ -179,14 +180,14 @@ private:
   /// An integer as a number.
   Expr integer(IntExpr value) { return cast(index(value), solved.elementType); }
 
-  /// The product of a term's factors, and what its reads make known. Divisors
-  /// stand one behind the other: each is proved not to be zero by itself.
+  /// The product of a term's factors; adds facts from its reads to `known`.
+  /// Divisors are applied one by one, so that each is proved nonzero by itself.
   Expr product(const Term &term, bool isNegative, Facts &known) {
     llvm::DynamicAPInt num = abs(term.coefficient.num),
                        den = term.coefficient.den;
     IntExpr above = b.index(static_cast<int64_t>(num))->integer,
             below = b.index(static_cast<int64_t>(den))->integer;
-    // Reads first: they say where the rest is defined.
+    // Reads first: they show where the other factors are defined.
     SmallVector<const Factor *> factors;
     for (bool reads : {true, false})
       for (const Factor &f : term.factors)

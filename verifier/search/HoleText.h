@@ -17,9 +17,9 @@ struct SolvedTensor {
 };
 
 /// The definition of `solved` over the inputs that it reads. `shapes` are the
-/// shapes of all inputs that it may read, by number; `used` becomes the
-/// numbers of those that the definition takes, in order. Returns why the
-/// normal form cannot be written down, or an empty text.
+/// shapes of all inputs that it may read, by number; `used` receives the
+/// numbers of those that the definition takes, in order. Returns why the normal
+/// form cannot be expressed, or an empty text.
 std::string toDefinition(const SolvedTensor &solved,
                          llvm::ArrayRef<TensorShape> shapes,
                          Definition &definition,

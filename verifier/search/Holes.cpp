@@ -47,7 +47,7 @@ bool mentionsAny(const Term &term, ArrayRef<IntExpr> symbols) {
   return found;
 }
 
-/// What one hole turns out to be, part by part.
+/// The solution of one hole, part by part.
 struct Hole {
   SmallVector<IntExpr> indices; // j
   TensorShape shape;
@@ -62,8 +62,8 @@ struct Hole {
 /// A term of the after side that reads a hole, seen from the hole's element j.
 struct HoleTerm {
   unsigned hole = 0;
-  /// Its factors that are activations, and those that are known, with indices
-  /// over j and the positions F.
+  /// Its activation factors and its known factors, with indices over j and the
+  /// positions F.
   Term activations, known;
   SmallVector<IntExpr> positions; // F
   /// The result's indices and the term's variables in terms of j.
@@ -168,7 +168,7 @@ bool HoleSolver::solveResult(unsigned result) {
 
 bool HoleSolver::solveSums(Sum before, const Sum &after, const Facts &inside,
                            ArrayRef<IntExpr> free) {
-  // What the after side has without holes is no part of them.
+  // Terms of the after side without holes do not contribute to them.
   Sum known;
   std::vector<HoleTerm> holeTerms;
   for (const Term &term : after.terms) {
@@ -231,7 +231,7 @@ std::optional<HoleTerm> HoleSolver::invert(const Term &term,
   result.hole = read->tensor - numArguments;
   const Hole &hole = holes[result.hole];
 
-  // Where the term is not 0, and what is known of its variables.
+  // The domain in which the term is not 0, and facts about its variables.
   SmallVector<IntExpr> unknowns(free);
   llvm::append_range(unknowns, term.domain.variables);
   SmallVector<Guard> guards(term.domain.guards.begin(),
@@ -343,8 +343,8 @@ HoleSolver::Outcome HoleSolver::match(const Term &original,
   return Outcome::Failed;
 }
 
-/// The hole has `value` where `domain` holds. Parts that overlap others must
-/// agree with them, which the proof of the rewrite shows.
+/// The hole has `value` where `domain` holds. Overlapping parts must agree; the
+/// proof of the rewrite checks that.
 bool HoleSolver::addPart(unsigned number, ArrayRef<Guard> domain,
                          const Sum &value) {
   Hole &hole = holes[number];
@@ -471,7 +471,8 @@ HoleSolution solveHoles(const HoleProblem &problem,
   if (!solver.run())
     return fail(solver.failure);
 
-  // Failing to write a weight down is an answer here, not an error to report.
+  // A weight that cannot be expressed is an answer here, not an error to
+  // report.
   mlir::ScopedDiagnosticHandler quiet(
       before->getContext(), [](mlir::Diagnostic &) { return mlir::success(); });
   mlir::OwningOpRef<mlir::func::FuncOp> after = function.clone();
@@ -483,7 +484,7 @@ HoleSolution solveHoles(const HoleProblem &problem,
   }
   after->getBody().front().eraseArguments(problem.isConstant.size(),
                                           solver.holes.size());
-  // Result dims may be equal without being written alike.
+  // Result dims may be equal but spelled differently.
   after->setType(mlir::FunctionType::get(
       before->getContext(), first.getArgumentTypes(), after->getResultTypes()));
   solution.after = std::move(after);

@@ -1,9 +1,9 @@
 //===- Holes.h - Weights that a rewrite needs, solved -----------*- C++ -*-===//
 //
 // The after side of a rewrite may take arguments that the before side does not
-// have: weights that nobody has found yet, holes. Over activations both sides
-// are polynomials in the normal form (Scalar.h), and the after side is linear
-// in a hole, so its elements follow by comparing coefficients:
+// have: holes, weights that are still unknown. Over activations both sides are
+// polynomials in the normal form (Scalar.h), and the after side is linear in a
+// hole, so its elements follow by comparing coefficients:
 //
 //   for each term t' of the after side that reads hole[h(o, r')]
 //     solve h(o, r') = j for (o, r'); what j leaves open are positions F
@@ -13,8 +13,8 @@
 //       which must not depend on F
 //
 // The solution is an index expression over the before side's constants and
-// becomes an `mlc.compute` in the hole's place. It is a guess like any other:
-// the caller proves the rewrite with `verify`, and only that is trusted.
+// becomes an `mlc.compute` in the hole's place. It is only a guess: the caller
+// proves the rewrite with `verify`, and only that is trusted.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,11 +28,12 @@ namespace mlc {
 
 struct HoleProblem {
   mlir::func::FuncOp before;
-  /// Takes what `before` takes and then the holes, whose dims are expressions
-  /// over the symbols of both sides.
+  /// Takes the arguments of `before` and then the holes, whose dims are
+  /// expressions over the symbols of both sides.
   mlir::func::FuncOp after;
   /// For each argument of `before`: whether it is known when the rule is
-  /// applied, so that a weight may be made of it. The others are activations.
+  /// applied, so that weights may be computed from it. The others are
+  /// activations.
   std::vector<bool> isConstant;
   /// Names for the arguments in the texts of the weights; missing ones are
   /// made up.

@@ -10,8 +10,8 @@ using llvm::SmallVector;
 
 namespace mlc::verifier {
 
-/// Divides out what all coefficients share; the constant is rounded down,
-/// which is what e >= 0 allows over the integers.
+/// Divides by the common divisor of all coefficients; rounds the constant down,
+/// which e >= 0 allows over the integers.
 static IntExpr tighten(IntExpr expr) {
   int64_t divisor = 0;
   for (const IndexMonomial &m : monomialsOf(expr))
@@ -72,7 +72,8 @@ Facts Facts::with(ArrayRef<Guard> more) const {
   return result;
 }
 
-/// What `by` lacks to be `of`, when its atoms are among those of `of`.
+/// The atoms of `of` that `by` lacks, if all atoms of `by` are among those of
+/// `of`.
 static std::optional<SmallVector<IntExpr, 3>>
 quotient(const IndexMonomial &of, const IndexMonomial &by) {
   SmallVector<IntExpr, 3> rest(of.atoms);
@@ -85,7 +86,7 @@ quotient(const IndexMonomial &of, const IndexMonomial &by) {
   return rest;
 }
 
-/// What is known of the atoms of `expr` by themselves, as expressions >= 0.
+/// Facts about the atoms of `expr` alone, as expressions >= 0.
 static void collectAtomFacts(IntExpr expr,
                              llvm::function_ref<bool(IntExpr)> isPositive,
                              llvm::SmallVectorImpl<IntExpr> &facts) {
@@ -105,8 +106,8 @@ static void collectAtomFacts(IntExpr expr,
     }
 }
 
-/// Whether adding scale * fact's positive part uses up something of `expr`;
-/// facts P - 1 >= 0 would otherwise fit everywhere.
+/// Whether adding scale * fact's positive part cancels part of `expr`;
+/// otherwise facts P - 1 >= 0 would apply everywhere.
 static bool cancelsPositive(ArrayRef<IndexMonomial> of, IntExpr fact,
                             IntExpr scale) {
   for (const IndexMonomial &g : monomialsOf(fact * scale))
@@ -116,7 +117,7 @@ static bool cancelsPositive(ArrayRef<IndexMonomial> of, IntExpr fact,
   return false;
 }
 
-/// What this thread has searched.
+/// The search work of this thread.
 static thread_local uint64_t numSearched = 0;
 
 uint64_t Facts::getNumSearched() { return numSearched; }

@@ -1,8 +1,7 @@
 //===- Index.h - Facts about integers, and what follows cheaply -*- C++ -*-===//
 //
 // Facts are a conjunction of guards; `Facts::proves` is a quick, incomplete,
-// syntactic prover that the normal form leans on, so that Z3 sees only what is
-// hard.
+// syntactic prover for the normal form, so that Z3 gets only hard queries.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,7 +24,7 @@ public:
   Facts with(llvm::ArrayRef<Guard> more) const;
   llvm::ArrayRef<Guard> getGuards() const { return guards; }
 
-  /// Whether expr >= 0 follows, as far as a short search sees.
+  /// Whether a short search shows that expr >= 0 follows.
   bool provesNonNegative(IntExpr expr) const;
   bool provesPositive(IntExpr expr) const {
     return provesNonNegative(expr - 1);
@@ -33,12 +32,12 @@ public:
   bool implies(const Guard &guard) const;
   bool refutes(const Guard &guard) const { return implies(guard.negated()); }
 
-  /// An equal expression: mod becomes floordiv, quotients whose rest is known
-  /// to be small vanish, minima and maxima are decided where possible.
+  /// An equal expression: mod becomes floordiv, quotients with a known small
+  /// remainder vanish, minima and maxima are decided where possible.
   IntExpr simplify(IntExpr expr) const;
   Guard simplify(const Guard &guard) const;
 
-  /// The work of all such questions that this thread has asked, counted.
+  /// The work of all such queries of this thread.
   static uint64_t getNumSearched();
 
 private:
@@ -46,7 +45,7 @@ private:
   void addDerived(IntExpr nonNegative);
   IntExpr simplifyFloorDiv(IntExpr dividend, IntExpr divisor) const;
 
-  /// What was asked of these guards before; copies share it.
+  /// Results of earlier queries on these guards; copies share it.
   struct Memo {
     llvm::DenseMap<mlir::Attribute, bool> nonNegative;
     llvm::DenseMap<mlir::Attribute, IntExpr> simplified;
@@ -55,7 +54,7 @@ private:
   IntExpr simplifyOperands(IntExpr expr) const;
 
   std::vector<Guard> guards;
-  /// What search may use: expressions that are >= 0.
+  /// Expressions >= 0 that the search may use.
   std::vector<IntExpr> nonNegatives;
   std::shared_ptr<Memo> memo = std::make_shared<Memo>();
 };

@@ -10,8 +10,8 @@ namespace mlc::verifier {
 
 namespace {
 
-/// Tries one simplification after another and keeps those under which the sides
-/// still differ.
+/// Tries simplifications one by one and keeps those after which the sides still
+/// differ.
 class Minimizer {
 public:
   Minimizer(Instance &instance, const Unknowns &unknowns, Comparison difference)
@@ -25,7 +25,7 @@ public:
   }
 
 private:
-  /// Whether the sides still differ; the difference is remembered then.
+  /// Whether the sides still differ; if so, records the difference.
   bool differs(const Instance &candidate) {
     if (fuel == 0 || !candidate.isAdmitted())
       return false;
@@ -36,7 +36,7 @@ private:
     Comparison comparison = candidate.compareReals();
     if (comparison.outcome != Comparison::Outcome::Different)
       return false;
-    // Another value says more than no value.
+    // A different value is more informative than an undefined one.
     if (last.reason.empty() && !comparison.reason.empty())
       return false;
     last = std::move(comparison);
@@ -48,7 +48,7 @@ private:
     bool fits = candidate.setSymbols(unknowns, [&](StringRef name) {
       return name == symbol ? value : instance.getSymbols().at(name.str());
     });
-    // A difference may hide from one draw of elements, or need plain ones.
+    // One draw of elements may miss a difference, or it may need plain ones.
     constexpr unsigned draws = 3;
     for (unsigned draw = 0; fits && draw < draws + 2; ++draw) {
       if (!candidate.drawTensors())
@@ -64,7 +64,7 @@ private:
     return false;
   }
 
-  /// Symbols as small as they get; a dim of an argument is 1 rather than 0.
+  /// Makes symbols as small as possible; prefers 1 to 0 for dims of arguments.
   void shrinkSymbols() {
     std::set<std::string> dims;
     for (const TensorShape &shape : instance.getQuestion().before.inputs)
@@ -86,7 +86,8 @@ private:
     }
   }
 
-  /// The least value where the sides differ, if they do so from there on.
+  /// Finds the least value at which the sides differ, assuming that they differ
+  /// from there on.
   bool shrink(const std::string &symbol, int64_t least, int64_t now) {
     constexpr int64_t few = 8;
     for (int64_t value = least; value < std::min(now, few); ++value)
@@ -121,14 +122,15 @@ private:
       }
   }
 
-  /// The plainest first; only 0 and 1 of integers, which may be bools.
+  /// Plain numbers, the plainest first; for integers, which may be bools, only
+  /// 0 and 1.
   ArrayRef<double> plainOf(size_t argument) const {
     mlir::Type type =
         instance.getQuestion().before.inputs[argument].elementType;
     return ArrayRef(plain).take_front(mlir::isa<mlir::FloatType>(type) ? 5 : 2);
   }
 
-  /// Element by element; where all must be equal, all at once.
+  /// Simplifies element by element, or all at once if they must be equal.
   void simplifyElements() {
     for (size_t argument = 0; argument < instance.getNumbers().size();
          ++argument) {

@@ -53,8 +53,8 @@ bool Normalizer::addBranch(std::vector<Branch> &branches, Branch branch,
       part.domain.guards.push_back(guard);
     if (monoid.is(Head::Kind::Max) && isLowest(x))
       return Sum();
-    // In this case the value may no longer vary.
-    // The domain itself must not be what shows that it has a point.
+    // In this case the value may be constant. The domain itself must not be
+    // used to show that it has a point.
     Facts outside = facts;
     for (const Guard &guard : part.domain.guards)
       if (llvm::none_of(part.domain.variables,
@@ -76,7 +76,7 @@ bool Normalizer::addBranch(std::vector<Branch> &branches, Branch branch,
   return true;
 }
 
-/// A maximum inside a maximum: its branches join, each with what is added.
+/// A maximum inside a maximum: merges its branches, each with the added terms.
 static bool flattenMax(std::vector<Branch> &branches, Normalizer &n) {
   for (size_t i = 0; i < branches.size(); ++i) {
     const Sum &value = branches[i].value;
@@ -142,8 +142,8 @@ static Sum takeCommonTerms(std::vector<Branch> &branches) {
   return common;
 }
 
-/// x of f(x), for an increasing function that a value is; nothing for others.
-/// `function` is it.
+/// The argument x if `value` is f(x) for the increasing `function`; nullopt
+/// otherwise.
 static std::optional<Sum> argumentOf(const Sum &value, UnaryFn function) {
   bool isOdd = factsOf(function).parity == Parity::Odd;
   if (isOdd && value.isZero())
@@ -164,7 +164,7 @@ static std::optional<Sum> argumentOf(const Sum &value, UnaryFn function) {
                 : std::nullopt;
 }
 
-/// max f(x) = f(max x) for increasing f, where the maximum is of something.
+/// max f(x) = f(max x) for increasing f, if the maximum is not empty.
 std::optional<Sum> Normalizer::takeMonotone(ArrayRef<Branch> branches,
                                             const Facts &facts) {
   bool isOfSomething = llvm::any_of(
@@ -192,8 +192,8 @@ static bool isPlain(const Branch &branch) {
   return branch.domain.variables.empty() && branch.domain.guards.empty();
 }
 
-/// Leaves out parts of a maximum that another one is never below. Floats are
-/// not asked: an exponential may round to less than its bound.
+/// Drops parts of a maximum that never exceed another part. Does not apply to
+/// floats: an exponential may round to less than its bound.
 void Normalizer::dropDominated(std::vector<Branch> &branches,
                                const Facts &facts) {
   constexpr size_t mostBranches = 6;
@@ -216,7 +216,7 @@ void Normalizer::dropDominated(std::vector<Branch> &branches,
 }
 
 Sum Normalizer::reduceMax(std::vector<Branch> branches, const Facts &facts) {
-  // 0 says nothing beside what is never negative.
+  // 0 is redundant next to a part that is never negative.
   bool hasNonNegative = llvm::any_of(branches, [&](const Branch &b) {
     return !b.value.isZero() && isNeverEmpty(b.domain, facts) &&
            isNonNegative(b.value, facts.with(b.domain.guards));
@@ -244,7 +244,7 @@ Sum Normalizer::reduceMax(std::vector<Branch> branches, const Facts &facts) {
     return *outside;
   Sum common = takeCommonTerms(branches);
   // Positive factors: rational content, then factors that all terms share. One
-  // that may be 0 also moves out, unless the maximum may be of nothing.
+  // that may be 0 also moves out, unless the maximum may be empty.
   bool isOfSomething = llvm::any_of(
       branches, [&](const Branch &b) { return isNeverEmpty(b.domain, facts); });
   Sum all;

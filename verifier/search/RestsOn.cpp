@@ -1,4 +1,4 @@
-//===- RestsOn.cpp - What an answer rests on ------------------------------===//
+//===- RestsOn.cpp - What a verdict relies on -----------------------------===//
 
 #include "verifier/search/RestsOn.h"
 #include "verifier/search/Solver.h"

@@ -1,4 +1,4 @@
-//===- RestsOn.h - What an answer rests on ----------------------*- C++ -*-===//
+//===- RestsOn.h - What a verdict relies on ---------------------*- C++ -*-===//
 
 #ifndef MLC_VERIFIER_SEARCH_RESTSON_H
 #define MLC_VERIFIER_SEARCH_RESTSON_H
@@ -7,12 +7,12 @@
 
 namespace mlc {
 
-/// What one must believe to believe a verdict, a line each: who found it, what
-/// floats mean in it, which inputs it is about, what was assumed.
+/// What a verdict relies on, one line each: who found it, the meaning of
+/// floats, the inputs covered, and the assumptions.
 std::vector<std::string> restsOn(const Verdict &verdict,
                                  const Assumptions &assumptions);
 
-/// Who proves: the prover, and who decides its integer lemmas.
+/// Names the prover and the solver of its integer lemmas.
 std::string describeProver();
 
 } // namespace mlc

@@ -40,7 +40,7 @@ static std::optional<SmallVector<Guard>> splitMinimum(const Guard &guard) {
     for (IntExpr operand : m.atoms[0].getOperands())
       parts.push_back(Guard::nonNegative(guard.expr + (operand - m.atoms[0]) *
                                                           m.coefficient));
-    // A sum that overflows keeps its form, and the minimum in it.
+    // A sum that overflows keeps its form, including the minimum.
     if (llvm::any_of(parts, [&](const Guard &part) {
           return mentions(part, m.atoms[0]);
         }))
@@ -50,8 +50,8 @@ static std::optional<SmallVector<Guard>> splitMinimum(const Guard &guard) {
   return std::nullopt;
 }
 
-/// Simplifies guards, each under the others; false when they exclude each
-/// other. `inner` becomes what holds where the term is not 0.
+/// Simplifies each guard under the others; false if they exclude each other.
+/// `inner` receives the facts that hold where the term is not 0.
 bool Normalizer::simplifyDomain(Term &term, const Facts &outer, Facts &inner,
                                 std::vector<IntExpr> &) {
   auto &guards = term.domain.guards;
@@ -83,7 +83,7 @@ bool Normalizer::simplifyDomain(Term &term, const Facts &outer, Facts &inner,
   return true;
 }
 
-/// The value that guard == 0 gives `variable`, when its coefficient is +-1.
+/// The value of `variable` by zero == 0, if its coefficient is +-1.
 static std::optional<IntExpr> solveFor(IntExpr zero, IntExpr variable) {
   int64_t coefficient = 0;
   for (const IndexMonomial &m : monomialsOf(zero)) {
@@ -109,7 +109,7 @@ static void replaceVariable(Term &term, IntExpr variable, IntExpr value) {
     term.domain.guards.push_back(Guard::nonNegative(value));
 }
 
-/// A variable that an equation or its range fixes is replaced by its value.
+/// Replaces a variable that an equation or its range determines by its value.
 bool Normalizer::eliminateVariable(Term &term, const Facts &inner) {
   for (IntExpr v : term.domain.variables) {
     for (const Guard &guard : term.domain.guards) {
@@ -180,7 +180,7 @@ Guard divideGuard(const Guard &guard, IntExpr divisor, const Facts &facts) {
   return left.empty() ? Guard::nonNegative(quotient) : guard;
 }
 
-/// A variable inside a floor division becomes quotient and rest.
+/// Splits a variable inside a floor division into quotient and remainder.
 bool Normalizer::splitDigits(Term &term, const Facts &inner) {
   std::optional<DigitSplit> split;
   walkIndices(term, [&](IntExpr e) {
@@ -237,7 +237,7 @@ Sum Normalizer::simplifyFactor(const Factor &factor, const Facts &facts) {
                           : power(reciprocal(value, facts), -factor.power);
 }
 
-/// A variable that occurs only in its upper bound E is a factor E.
+/// Replaces a variable that occurs only in its upper bound E by the factor E.
 static std::optional<IntExpr> takeCount(Term &term) {
   for (IntExpr v : term.domain.variables) {
     if (llvm::any_of(term.factors,
@@ -277,11 +277,11 @@ Sum Normalizer::simplifyTerm(Term term, const Facts &facts) {
     for (const Factor &factor : term.factors)
       product = multiply(product, simplifyFactor(factor, inner));
     if (std::optional<IntExpr> extent = takeCount(term)) {
-      // Judged by what is left: the range that was taken away implied it.
+      // Decide by the remaining guards, because the removed range implied it.
       Facts left = facts.with(term.domain.guards);
       IntExpr least = *extent;
-      // What divides is not 0 where there is something to count, and may be
-      // where there is nothing.
+      // A divisor is nonzero where the count is positive, but may be 0 where it
+      // is 0.
       if (llvm::any_of(product.terms, mayDivide))
         least = least - 1;
       if (!left.provesNonNegative(least))

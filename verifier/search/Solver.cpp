@@ -111,8 +111,8 @@ static std::string printExpr(IntExpr expr, Formula::Script &script) {
   case IntExpr::Kind::Mod:
     break;
   }
-  // A quotient by a symbol is a name with its two axioms, which say nothing
-  // where the divisor is not positive.
+  // A quotient by a symbol becomes a name with two axioms, which are void if
+  // the divisor is not positive.
   std::string e = printExpr(expr.getOperands()[0], script),
               d = printExpr(expr.getOperands()[1], script);
   bool isMod = expr.getKind() == IntExpr::Kind::Mod;
@@ -200,7 +200,7 @@ struct Solver::Impl {
     Z3_params_dec_ref(context, params);
   }
 
-  /// Z3's count, which grows with all that the context does.
+  /// Z3's work count, which covers all work of the context.
   uint64_t readCount(Z3_solver solver) {
     Z3_stats stats = Z3_solver_get_statistics(context, solver);
     Z3_stats_inc_ref(context, stats);

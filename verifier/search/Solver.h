@@ -34,8 +34,8 @@ public:
 
   /// SMT-LIB text; symbols and definitions of quotients go into `script`.
   struct Script {
-    /// Symbols to what stands for them. Names come from outside and may hold
-    /// anything, so a script has numbers.
+    /// Maps symbols to their names in the script. Symbols come from outside and
+    /// may contain any characters, so scripts use numbers.
     std::map<std::string, std::string> symbols;
     std::map<std::string, std::string> quotients; // text -> name
     std::vector<std::string> definitions;
@@ -47,7 +47,7 @@ private:
   std::shared_ptr<const Node> node;
 };
 
-/// How Z3 calls itself: "5.4.0".
+/// Z3's version: "5.4.0".
 std::string solverVersion();
 
 class Solver {
@@ -60,14 +60,13 @@ public:
   Solver(const Solver &) = delete;
   Solver &operator=(const Solver &) = delete;
 
-  /// Whether `formula` holds for all values of its symbols, which are >= 0.
-  /// A lemma that is valid joins the certificate under `title`, unless it is
-  /// null (steps of the search).
-  /// `share`: of the work for one question, where little is enough.
+  /// Whether `formula` holds for all values of its symbols, which are >= 0. A
+  /// valid lemma joins the certificate under `title`, unless it is null (steps
+  /// of the search). `share` is the fraction of the work limit for one query.
   Answer check(const Formula &formula, const char *title, double share = 1.0);
   /// Adds a lemma that was proved without Z3, so that others can check it.
   void record(const Formula &formula, const char *title);
-  /// Whether some values of its symbols surely satisfy `formula`.
+  /// Whether some values of its symbols certainly satisfy `formula`.
   bool isSatisfiable(const Formula &formula);
 
   const std::string &getScript() const { return lemmas.smtlib; }
@@ -84,7 +83,7 @@ private:
   void append(const std::string &text, const char *title);
 
   Certificate lemmas;
-  std::set<std::string> known; // those that are in it
+  std::set<std::string> known; // those already in it
   double ms = 0.0;
   uint64_t work = 0;
 };

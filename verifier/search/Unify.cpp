@@ -30,7 +30,7 @@ bool collectEquations(const Atom &left, const Atom &right, Equations &out) {
   for (auto [l, r] : llvm::zip(left.arguments, right.arguments))
     if (!collectEquations(l, r, out))
       return false;
-  // Branches that look alike say where the rest is; others may differ.
+  // Branches with the same form determine the pairing; others may differ.
   std::vector<bool> used(right.branches.size());
   for (const Branch &l : left.branches)
     for (size_t j = 0; j < right.branches.size(); ++j) {
@@ -148,14 +148,14 @@ SmallVector<IntExpr, 2> extentsOf(IntExpr u, ArrayRef<Guard> guards) {
   return extents;
 }
 
-/// The first of them.
+/// The first of these bounds.
 IntExpr extentOf(IntExpr u, ArrayRef<Guard> guards) {
   SmallVector<IntExpr, 2> extents = extentsOf(u, guards);
   return extents.empty() ? IntExpr() : extents.front();
 }
 
-/// What a guard of what is not negative multiplies a variable by; nothing where
-/// it mentions it otherwise, or not at all.
+/// The coefficient of a variable in a non-negativity guard; nullopt if the
+/// variable occurs nonlinearly or not at all.
 std::optional<IntExpr> factorIn(const Guard &guard, IntExpr variable) {
   if (guard.kind != Guard::Kind::NonNegative || !mentions(guard, variable))
     return std::nullopt;
@@ -173,8 +173,8 @@ std::optional<IntExpr> factorIn(const Guard &guard, IntExpr variable) {
   return factor;
 }
 
-/// The one value of a variable that two guards leave, e - f v >= 0 and
-/// f v + f - 1 - e >= 0: the quotient of e by f. Nothing where there are none.
+/// The only value of a variable under two guards e - f v >= 0 and f v + f - 1 -
+/// e >= 0: the quotient of e by f. nullopt if there are no such guards.
 std::optional<IntExpr> quotientOf(IntExpr variable, ArrayRef<Guard> guards) {
   for (const Guard &below : guards) {
     std::optional<IntExpr> factor = factorIn(below, variable);
@@ -211,7 +211,7 @@ public:
         continue;
       }
       IntExpr value = facts.simplify(it->second);
-      // The caller chooses what is left open, where it may be.
+      // The caller chooses open variables, if it may.
       if (mentionsAny(value, request.givenInner) ||
           llvm::any_of(unknowns, [&](IntExpr open) {
             bool isChosen =
@@ -244,7 +244,7 @@ private:
         if (!value || (!allowUnknowns && mentionsAny(*value, unknowns)) ||
             mentionsAny(*value, request.givenInner))
           continue;
-        // Digits of one number are told apart by digitStep.
+        // digitStep separates digits of one number.
         if (allowUnknowns && isDigitEquation(zero))
           continue;
         assign(u, *value);
@@ -260,7 +260,7 @@ private:
   std::optional<Digits> digitsOf(IntExpr zero) {
     for (IntExpr u : unknowns)
       if (std::optional<IntExpr> value = isolate(zero, u))
-        // A tile at the border has a bound of its own beside the others'.
+        // A tile at the border has its own bound in addition to the common one.
         for (IntExpr extent : extentsOf(u, request.wantedGuards))
           if (std::optional<Digits> digits = splitBy(extent, u, *value))
             return digits;
@@ -300,8 +300,8 @@ private:
     return false;
   }
 
-  /// A quotient of an unknown that an equation gives, where others have it:
-  /// with n = k div 4 and h = k - 4 (k div 4) at hand, k is 4 n + h.
+  /// Uses an equation for the quotient of an unknown in other equations: given
+  /// n = k div 4 and h = k - 4 (k div 4), k is 4 n + h.
   bool quotientStep() {
     for (size_t i = 0; i < zeros.size(); ++i)
       for (const IndexMonomial &m : monomialsOf(zeros[i])) {
@@ -342,8 +342,9 @@ private:
     return found;
   }
 
-  /// A variable that no equation mentions, of which guards leave one value: the
-  /// part that has an element, whose index in the whole says nothing of parts.
+  /// A variable that no equation mentions and guards determine: the part that
+  /// contains an element, if the element's index in the whole does not mention
+  /// parts.
   bool partStep() {
     for (IntExpr u : unknowns) {
       if (llvm::any_of(zeros, [&](IntExpr zero) { return mentions(zero, u); }))
@@ -361,7 +362,8 @@ private:
     return false;
   }
 
-  /// Variables that no equation mentions: equal ranges, else the first left.
+  /// Variables that no equation mentions: equal ranges, else the first one
+  /// left.
   bool pairStep() {
     for (bool requireRange : {true, false})
       for (IntExpr u : unknowns) {
@@ -385,8 +387,9 @@ private:
     return false;
   }
 
-  /// A variable that only equations with quotients mention: the one of the same
-  /// range, though others are given by it, with which these hold.
+  /// A variable that only equations with quotients mention: the given one of
+  /// the same range with which these equations hold, even if it determines
+  /// others.
   bool agreeStep() {
     for (IntExpr u : unknowns) {
       if (!llvm::is_contained(request.wanted, u))

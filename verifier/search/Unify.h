@@ -1,8 +1,8 @@
 //===- Unify.h - Maps between index spaces ----------------------*- C++ -*-===//
 //
 // Pairs the reads of two terms and solves the equations between their indices
-// for the variables of either side. What comes back is a guess: Equality proves
-// everything that it uses of it.
+// for the variables of either side. The result is a guess: Equality proves
+// every part that it uses.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,8 +13,8 @@
 
 namespace mlc::verifier {
 
-/// Equations between indices of two sides, and the variables bound inside
-/// their atoms, which take part but are not asked for.
+/// Equations between indices of two sides, and the variables bound inside their
+/// atoms, which take part but are not wanted.
 struct Equations {
   std::vector<IntExpr> zeros; // left - right
   std::vector<IntExpr> leftInner, rightInner;
@@ -26,7 +26,7 @@ bool collectEquations(const Atom &left, const Atom &right, Equations &out);
 bool collectEquations(const Sum &left, const Sum &right, Equations &out);
 
 /// Ways to pair the factors of two terms of one signature: for each factor of
-/// `left` the position of its partner. The likeliest comes first.
+/// `left` the position of its partner. The most likely comes first.
 std::vector<std::vector<unsigned>> factorPairings(const Term &left,
                                                   const Term &right);
 
@@ -40,12 +40,12 @@ struct SolveRequest {
 };
 /// Values of the wanted variables in terms of the given ones. Variables that
 /// the equations leave open are paired by their ranges, when `pairByRange`, or
-/// else are left out of the answer, which may mention them.
+/// otherwise omitted from the answer, which may mention them.
 std::optional<Substitution> solveEquations(const SolveRequest &request,
                                            const Facts &facts,
                                            bool pairByRange);
 
-/// Guesses for a variable that nothing but its guards restricts.
+/// Guesses for a variable that only its guards restrict.
 std::vector<IntExpr> witnessCandidates(IntExpr variable,
                                        llvm::ArrayRef<Guard> guards);
 

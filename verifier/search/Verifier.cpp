@@ -110,7 +110,7 @@ Verdict verifier::answer(const Question &question,
 Verdict verify(mlir::func::FuncOp before, mlir::func::FuncOp after,
                const Assumptions &assumptions, const VerifierOptions &options) {
   Clock::time_point start = Clock::now();
-  // Functions of linalg alone need not have loaded it.
+  // Functions that use only linalg may not have loaded it.
   before.getContext()->loadDialect<MlcDialect>();
   return answer(makeQuestion(before, after, assumptions), assumptions,
                 before.getContext(),

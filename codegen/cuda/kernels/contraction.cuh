@@ -3,15 +3,15 @@
 // Contractions without tensor cores
 //===----------------------------------------------------------------------===//
 
-/// What one thread brings of a tile of ROWS x BK elements of T, in every step.
-/// `alongDepth`: neighbours in k are neighbours in memory; the threads that
-/// read them are then neighbours as well.
+/// One thread's share of loading a tile of ROWS x BK elements of T in each
+/// step. `alongDepth`: neighbours in k are neighbours in memory and are read by
+/// neighbouring threads.
 template <typename T, int ROWS, int BK, int THREADS, bool alongDepth,
           typename Side>
 struct ElementReader {
   static constexpr int loads = ROWS * BK / THREADS;
   static_assert(loads * THREADS == ROWS * BK, "threads share tiles evenly");
-  /// A column of padding keeps writes along k out of one bank.
+  /// A column of padding spreads writes along k over banks.
   static constexpr int stride = ROWS + 1;
 
   Side side;
@@ -46,9 +46,9 @@ struct ElementReader {
   }
 };
 
-/// Tile of `task`: BM x BN elements of the result, K in steps of BK. Each thread of
-/// (BM / TM) * (BN / TN) computes TM x TN of them, rows and columns that are
-/// BM / TM and BN / TN apart.
+/// Tile of `task`: BM x BN elements of the result, K in steps of BK. Each of
+/// (BM / TM) * (BN / TN) threads computes TM x TN of these, at every BM / TM th
+/// row and BN / TN th column.
 template <typename T, int BM, int BN, int BK, int TM, int TN, bool aAlongDepth,
           bool bAlongDepth, typename Problem>
 MLC_DEVICE void multiplyTile(const Problem &problem, long long task,
@@ -73,7 +73,7 @@ MLC_DEVICE void multiplyTile(const Problem &problem, long long task,
 
   const int threadM = threadIdx.x / threadsN, threadN = threadIdx.x % threadsN;
   for (Index s = tile.begin; s < tile.end; ++s) {
-    // Nobody reads the tiles of the step before any more, nor the task's.
+    // All threads must have read the tiles of the previous step or task.
     if (s > tile.begin || task != blockIdx.x)
       syncBlock();
     readA.read(tileA, s * BK);

@@ -1,21 +1,21 @@
-//===- mlc_device.cuh - What kernels use beside the language ----*- C++ -*-===//
+//===- mlc_device.cuh - Device functions for kernels ------------*- C++ -*-===//
 //
-// The only text with PTX in it. Kernels include this file and no other; the
-// emulator has one of the same name and meaning (runtime/emulator/include).
-// Built by NVRTC or nvcc for sm_75 and later. No header of CUDA is needed.
+// The only file with PTX. Kernels include only this file; the emulator has one
+// of the same name and meaning (runtime/emulator/include). Built by NVRTC or
+// nvcc for sm_75 and later. No header of CUDA is needed.
 //
-// Sections of the PTX ISA (version 9.0) are named where they say more.
+// References are to sections of the PTX ISA, version 9.0.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef MLC_DEVICE_CUH
 #define MLC_DEVICE_CUH
 
-// Kernels name sizes that not all of them use.
+// Kernels define sizes that some of them do not use.
 #pragma nv_diag_suppress 177, 550
 
-/// A kernel: how many threads its blocks have at most, and how many blocks a
-/// multiprocessor is to hold at least, if that is said.
+/// A kernel: the maximum number of threads per block and, optionally, the
+/// minimum number of blocks per multiprocessor.
 #define MLC_KERNEL(name, ...)                                                  \
   extern "C" __global__ void __launch_bounds__(__VA_ARGS__) name
 #define MLC_DEVICE __device__ __forceinline__
@@ -37,7 +37,7 @@ typedef unsigned long long uint64_t;
 #endif
 
 //===----------------------------------------------------------------------===//
-// Types: storage of 16-bit floating point; arithmetic is float's
+// Types: storage of 16-bit floats; arithmetic is in float
 //===----------------------------------------------------------------------===//
 
 struct f16 {
@@ -73,8 +73,8 @@ MLC_DEVICE bf16 toBF16(float value) {
   return {uint16_t((bits + 0x7fff + ((bits >> 16) & 1)) >> 16)};
 }
 
-// Towards zero. What does not fit becomes the nearest that does; of NaN comes 0
-// from a float to 32 bits, else the one highest bit (PTX ISA 9.7.9.22, cvt).
+// Rounded towards zero. Values out of range saturate. NaN gives 0 from a float
+// to 32 bits, otherwise only the highest bit (PTX ISA 9.7.9.22, cvt).
 
 MLC_DEVICE int toInt32(float value) {
   int result;
@@ -127,8 +127,8 @@ MLC_DEVICE uint8_t *sharedMemory() {
   return memory;
 }
 
-/// All threads of the block, or of the warp, get here before one goes on, and
-/// what they wrote before is seen by all of them after.
+/// Barriers of the block and of the warp; they make earlier writes visible to
+/// all its threads.
 MLC_DEVICE void syncBlock() { __syncthreads(); }
 MLC_DEVICE void syncWarp() { __syncwarp(); }
 
@@ -157,10 +157,10 @@ MLC_DEVICE double shuffleXor(double value, int mask) {
 // model)
 //===----------------------------------------------------------------------===//
 
-/// Counts one of `number` in `counter`, which lies in global memory and begins
-/// at 0, and returns how many were counted before; the last makes it 0 again.
-/// What the block wrote before its last barrier is seen, behind their next
-/// barrier, by the threads of a block that counts later.
+/// Increments `counter`, which is in global memory and begins at 0, and returns
+/// its previous value; the last of `number` calls resets it to 0. What the
+/// block wrote before its last barrier is visible to a block that counts later,
+/// after that block's next barrier.
 MLC_DEVICE unsigned count(unsigned *counter, unsigned number) {
   unsigned before;
   asm volatile("atom.acq_rel.gpu.global.inc.u32 %0, [%1], %2;"
@@ -174,8 +174,8 @@ MLC_DEVICE unsigned count(unsigned *counter, unsigned number) {
 // Asynchronous copies from global to shared memory (PTX: cp.async; sm_80)
 //===----------------------------------------------------------------------===//
 
-/// Starts a copy of `bytes` (4, 8 or 16) bytes, both addresses multiples of it;
-/// where not `valid`, zeros are written and `from` is not read.
+/// Starts a copy of `bytes` (4, 8 or 16) bytes, with both addresses multiples
+/// of `bytes`; if not `valid`, writes zeros and does not read `from`.
 template <int bytes>
 MLC_DEVICE void copyAsync(void *to, const void *from, bool valid) {
 #if __CUDA_ARCH__ >= 800
@@ -203,8 +203,8 @@ MLC_DEVICE void commitCopies() {
 #endif
 }
 
-/// Waits until all but the last `pending` groups of this thread are there, for
-/// this thread to see; a barrier shows them to others.
+/// Waits until all but the last `pending` groups of this thread are visible to
+/// it; a barrier makes them visible to others.
 template <int pending> MLC_DEVICE void waitForCopies() {
 #if __CUDA_ARCH__ >= 800
   asm volatile("cp.async.wait_group %0;" ::"n"(pending) : "memory");
@@ -225,7 +225,7 @@ MLC_DEVICE void loadMatrices(uint32_t (&to)[4], const void *row) {
                : "r"(address)
                : "memory");
 }
-/// The same of the matrices transposed.
+/// The same with the matrices transposed.
 MLC_DEVICE void loadMatricesTransposed(uint32_t (&to)[4], const void *row) {
   unsigned address = unsigned(__cvta_generic_to_shared(row));
   asm volatile(
@@ -252,7 +252,7 @@ MLC_DEVICE void multiplyAddF16(float (&d)[4], const uint32_t (&a)[4],
                : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]),
                  "r"(b[1]));
 #else
-  // sm_75 has the half of it: k = 8.
+  // sm_75 has only half of it: k = 8.
   for (int half = 0; half < 2; ++half)
     asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 "
                  "{%0,%1,%2,%3}, {%4,%5}, {%6}, {%0,%1,%2,%3};"
@@ -280,7 +280,7 @@ MLC_DEVICE uint32_t toTF32(float value) {
   return bits;
 }
 
-/// Reads the tf32 bits of its factors; what lies below them is dropped.
+/// Reads the tf32 bits of its factors and drops the lower ones.
 MLC_DEVICE void multiplyAddTF32(float (&d)[4], const uint32_t (&a)[4],
                                 const uint32_t (&b)[2]) {
   asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 "
@@ -290,8 +290,8 @@ MLC_DEVICE void multiplyAddTF32(float (&d)[4], const uint32_t (&a)[4],
                  "r"(b[1]));
 }
 
-/// The product of bytes, with signs or without; k = 32, four bytes in a word.
-/// Sums wrap.
+/// The product of signed or unsigned bytes; k = 32, four bytes in a word. Sums
+/// wrap.
 template <bool aSigned, bool bSigned>
 MLC_DEVICE void multiplyAddBytes(int (&d)[4], const uint32_t (&a)[4],
                                  const uint32_t (&b)[2]) {

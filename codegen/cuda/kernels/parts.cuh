@@ -3,21 +3,21 @@
 // Blocks that share a sum
 //===----------------------------------------------------------------------===//
 //
-// Each block adds up its part and leaves it in joint memory; the one that comes
-// last adds the parts, in their order: the result does not depend on which that
-// was. Counters lie in front of the parts, one for each sum.
+// Each block writes its partial sum to joint memory; the last block to finish
+// adds the parts in their order, so the result does not depend on which block
+// that is. One counter per sum precedes the parts.
 
 constexpr int counterBytes = 4096;
 
-/// Part `number` of all, counted through all sums, of `size` elements.
+/// Part `number`, counted over all sums, of `size` elements.
 template <typename T>
 MLC_DEVICE T *partAt(uint8_t *joint, long long number, int size) {
   return reinterpret_cast<T *>(joint + counterBytes) + number * size;
 }
 
-/// Called by all threads of the blocks that share sum `which`, once what they
-/// write lies in joint memory: whether this block is the last of them, and so
-/// sees all parts. Uses the first word of shared memory.
+/// Whether this block is the last that shares sum `which` and so sees all
+/// parts. All threads of these blocks call it after writing their part to joint
+/// memory. Uses the first word of shared memory.
 MLC_DEVICE bool isLastOf(unsigned parts, uint8_t *joint, long long which) {
   unsigned *word = reinterpret_cast<unsigned *>(sharedMemory());
   syncBlock();
@@ -30,8 +30,8 @@ MLC_DEVICE bool isLastOf(unsigned parts, uint8_t *joint, long long which) {
   return isLast;
 }
 
-/// Each of THREADS threads has COUNT sums, `at(0)` and so on: those of part
-/// `task % parts`. Whether they have become those of all parts.
+/// Each of THREADS threads has COUNT partial sums `at(0)`, ... of part `task %
+/// parts`. Returns whether they now are the sums of all parts.
 template <typename T, int THREADS, int COUNT, typename At>
 MLC_DEVICE bool addParts(At at, int parts, uint8_t *joint, long long task) {
   constexpr int size = THREADS * COUNT;

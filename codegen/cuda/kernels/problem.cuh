@@ -1,22 +1,22 @@
 
 //===----------------------------------------------------------------------===//
-// What skeletons know of a contraction
+// The contraction as skeletons see it
 //===----------------------------------------------------------------------===//
 //
-// A batch of products of matrices, A (M x K) and B (K x N). Problem, printed for
+// A batch of matrix products of A (M x K) and B (K x N). Problem, printed for
 // each kernel, has
 //
 //   rows(), columns(), depth()         M, N, K
 //   parts()                            blocks that share a tile, along K
-//   placeA(batch, m), stepA(k)         where an element of A is: they add up to
-//   placeB(batch, n), stepB(k)         a PlaceA; the same of B
-//   insideA(place), insideB(place)     whether it is not in the border, which
-//                                      nothing stores
+//   placeA(batch, m), stepA(k)         their sum is the position (PlaceA) of an
+//   placeB(batch, n), stepB(k)         element of A; the same for B
+//   insideA(place), insideB(place)     whether it is outside the border, which
+//                                      is not in memory
 //   loadA(place), loadB(place)         its value, in the border too
-//   addressA(place), addressB(place)   where it lies in memory
-//   finish(batch, m, n, sum)           what becomes of an element of the result
+//   addressA(place), addressB(place)   its address
+//   finish(batch, m, n, sum)           the epilogue of an element of the result
 //
-// A side is one of the factors, seen alike.
+// A side is a uniform view of one factor.
 
 template <typename P> struct SideA {
   using Problem = P;
@@ -52,9 +52,8 @@ template <typename P> struct SideB {
   }
 };
 
-/// Which tile of the result a task is: tiles of one batch follow each other,
-/// those of one row of tiles first; and which of the steps along K: the parts of
-/// one tile follow each other.
+/// The tile of the result and the steps along K of a task. Parts of one tile
+/// are consecutive, then tiles of one row of tiles, then rows of one batch.
 template <int BM, int BN, int STEP> struct TileOfTask {
   Index batch, firstM, firstN;
   /// Steps from `begin` to before `end`; a last part may have none.

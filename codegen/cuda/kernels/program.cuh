@@ -14,7 +14,7 @@ inline void check(cudaError_t result, const char *what) {
     fail(what, ": ", cudaGetErrorString(result));
 }
 
-/// A size: what overflows 64 bits ends the program.
+/// A size; overflow of 64 bits ends the program.
 class Size {
 public:
   Size(long long value) : value(value) {}
@@ -38,7 +38,7 @@ inline Size times(long long x, long long y) {
     fail("a size overflows 64 bits");
   return product;
 }
-// For a size and a number of any type.
+// Enables operators on a size and a number of any type.
 template <typename X, typename Y>
 using IfSizes = typename std::enable_if<
     (std::is_same<X, Size>::value && std::is_convertible<Y, long long>::value) ||
@@ -52,7 +52,7 @@ Size operator*(X x, Y y) {
   return times(x, y);
 }
 
-/// Quotient and remainder for which the remainder has the divisor's sign.
+/// Quotient and remainder; the remainder has the divisor's sign.
 inline Size floorDiv(long long x, long long y) {
   if (y == 0 || (y == -1 && x < -9223372036854775807ll))
     fail("a size is divided by ", y);
@@ -131,7 +131,7 @@ inline void writeArray(const std::string &path, const Array &array) {
   std::string header = "{'descr': '" + array.type +
                        "', 'fortran_order': False, 'shape': (" + shape +
                        "), }";
-  // Data begins at a multiple of 64.
+  // Data begins at a multiple of 64 bytes.
   header.resize((header.size() + 10 + 64) / 64 * 64 - 10, ' ');
   header.back() = '\n';
   std::ofstream file(path, std::ios::binary);
@@ -142,7 +142,7 @@ inline void writeArray(const std::string &path, const Array &array) {
     fail(path, ": cannot be written");
 }
 
-/// An input of this type, and of this many dims.
+/// Reads an input of the given type and rank.
 inline Array readInput(const char *path, const char *name, const char *type,
                 size_t rank) {
   Array array = readArray(path);
@@ -177,7 +177,7 @@ inline std::vector<char> download(const char *from, size_t bytes) {
   return result;
 }
 
-/// The bytes of a file beside the program's inputs.
+/// Reads a file other than the program's inputs.
 inline std::vector<char> readFile(const char *path, size_t bytes) {
   std::ifstream file(path, std::ios::binary);
   std::vector<char> result((std::istreambuf_iterator<char>(file)),
@@ -187,7 +187,7 @@ inline std::vector<char> readFile(const char *path, size_t bytes) {
   return result;
 }
 
-/// Scratch memory: so many bytes for each block, so many blocks.
+/// Scratch memory: bytes per block, for a number of blocks.
 struct Scratch {
   char *memory;
   long long stride, blocks;
@@ -201,7 +201,7 @@ inline Scratch makeScratch(Size stride) {
   return {allocate(stride * processors * 4), stride, processors * 4ll};
 }
 
-/// Memory for blocks that work together; its counters, in front, begin at zero.
+/// Memory for blocks that share sums; its leading counters begin at zero.
 inline char *makeJoint(long long bytes, size_t counterBytes) {
   char *memory = allocate(std::max<long long>(bytes, (long long)counterBytes));
   const std::vector<char> zeros(counterBytes);

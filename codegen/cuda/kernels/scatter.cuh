@@ -1,10 +1,10 @@
 
 //===----------------------------------------------------------------------===//
-// Slices added where indices say
+// Slices added at indices
 //===----------------------------------------------------------------------===//
 
-/// What elements are added as; integers come without a sign, which wrap, but
-/// where they are compared.
+/// The type that elements are added as. Integers are unsigned, so that they
+/// wrap, unless they are compared.
 template <typename T> struct Addend {
   typedef T Sum;
   MLC_DEVICE static Sum load(T value) { return value; }
@@ -21,7 +21,7 @@ template <> struct Addend<bf16> {
   MLC_DEVICE static bf16 store(float value) { return toBF16(value); }
 };
 
-/// What becomes of an element and an update, as in the runtime's library.
+/// Combines an element with an update, as in the runtime's library.
 struct Added {
   template <typename T> MLC_DEVICE static T of(T x, T y) { return T(x + y); }
 };
@@ -43,10 +43,10 @@ struct Smaller {
   }
 };
 
-/// A block has SLOTS * (THREADS / COLUMNS) rows and COLUMNS columns of the
-/// result in shared memory, each thread SLOTS elements of one column, to which
-/// it alone adds: in the order of the updates, whatever runs beside it. It
-/// looks at all indices.
+/// A block holds SLOTS * (THREADS / COLUMNS) rows and COLUMNS columns of the
+/// result in shared memory. Each thread owns SLOTS elements of one column and
+/// adds to them in the order of the updates, so the result is deterministic. It
+/// reads all indices.
 template <typename Combine, typename T, typename Pick, int THREADS, int COLUMNS,
           int SLOTS>
 struct ScatterAdd {

@@ -1,9 +1,8 @@
 
-/// Each of THREADS threads has added up some places of one of WIDTH neighbouring
-/// sums, number `threadIdx.x % WIDTH`. Adds up what they have, and what the other
-/// blocks that share these sums have, always in the same order. Whether this
-/// block has the whole, its first WIDTH threads one sum each; `none` changes no
-/// sum.
+/// Each of THREADS threads has a partial sum of one of WIDTH neighbouring sums,
+/// number `threadIdx.x % WIDTH`. Adds these and those of the other blocks that
+/// share the sums, always in the same order. Returns whether this block has the
+/// totals, one in each of its first WIDTH threads. `none` is the identity.
 template <int THREADS, int WIDTH>
 MLC_DEVICE bool addUp(Sums &sums, const Sums &none, int parts, uint8_t *joint,
                       long long task) {

@@ -3,12 +3,12 @@
 // Contractions on tensor cores
 //===----------------------------------------------------------------------===//
 //
-// Tiles lie in shared memory as rows of words along k: a word is one float32,
-// or two neighbours in k of 16 bits, so that all types have fragments of one
-// form: 16 rows, or 8 columns, by 8 words. A row of 32 words takes 36, so that
-// the rows that ldmatrix reads together lie in different banks. A factor of 16
-// bits whose neighbours lie along its rows (for B: columns) lies so in shared
-// memory, too: a row for each place in k, which ldmatrix transposes.
+// Tiles are rows of words along k in shared memory. A word is one float32, or
+// two 16-bit neighbours in k, so that all types have the same fragments: 16
+// rows, or 8 columns, by 8 words. A row of 32 words takes 36, so that the rows
+// that ldmatrix reads together are in different banks. A 16-bit factor that is
+// contiguous along its rows (for B: columns) keeps that layout in shared
+// memory: one row per k, which ldmatrix transposes.
 
 constexpr int wordsOfTile = 32, wordsOfRow = 36;
 
@@ -22,24 +22,24 @@ enum class Way {
   VectorsAcross
 };
 
-/// How a tile of ROWS rows lies in shared memory; sizes are in words.
+/// The layout of a tile of ROWS rows in shared memory; sizes are in words.
 template <int ROWS, Way way> struct Layout {
   static constexpr bool isAcross =
       way == Way::WordsAcross || way == Way::VectorsAcross;
-  /// Of rows along k, or of places in k along rows.
+  /// The distance of rows along k, or of steps of k along rows.
   static constexpr int stride = isAcross ? ROWS / 2 + 4 : wordsOfRow;
   static constexpr int words = stride * (isAcross ? 2 * wordsOfTile : ROWS);
 };
 
-/// What one thread brings of a tile of ROWS rows, in every step.
+/// One thread's share of loading a tile of ROWS rows in each step.
 template <int ROWS, int THREADS, Way way, bool alongDepth, typename Mma,
           typename Side, bool isAcross = Layout<ROWS, way>::isAcross>
 struct WordReader {
   static constexpr int wide = way == Way::Vectors ? 4 : 1;
   static constexpr int perRow = wordsOfTile / wide;
   static constexpr int loads = ROWS * perRow / THREADS;
-  /// Along k: threads are neighbours in k, and each has several rows. Else they
-  /// are neighbours in rows, and each has several places in k.
+  /// Along k, neighbouring threads have neighbouring k and each has several
+  /// rows. Otherwise they have neighbouring rows and each has several k.
   static constexpr int numPlaces = alongDepth ? loads : 1;
   static_assert(alongDepth ? THREADS % perRow == 0 : THREADS % ROWS == 0,
                 "a thread keeps its row or its place in k");
@@ -92,15 +92,15 @@ struct WordReader {
     }
   }
 
-  /// Begins to fill `tile` with what lies from `firstK` on.
+  /// Starts to fill `tile` from `firstK` on.
   MLC_DEVICE void read(uint32_t *tile, Index firstK) const {
     if constexpr (alongDepth) {
-      // The place in k is the same for all, and places stay in registers.
+      // k is the same for all rows, whose places stay in registers.
 #pragma unroll
       for (int i = 0; i < loads; ++i)
         readWord(tile, firstK, i, i);
     } else {
-      // Each place in k takes divisions: many at once take many registers.
+      // Each k takes divisions; many at once take many registers.
 #pragma unroll 4
       for (int i = 0; i < loads; ++i)
         readWord(tile, firstK, i, 0);
@@ -108,8 +108,8 @@ struct WordReader {
   }
 };
 
-/// The same where neighbours lie along the rows: each thread has several of
-/// them, and several places in k.
+/// The same for a factor that is contiguous along rows: each thread has several
+/// rows and several k.
 template <int ROWS, int THREADS, Way way, bool alongDepth, typename Mma,
           typename Side>
 struct WordReader<ROWS, THREADS, way, alongDepth, Mma, Side, true> {
@@ -163,8 +163,8 @@ MLC_DEVICE void loadFragments(uint32_t (&to)[4], const uint32_t *tile, int row,
                          words);
 }
 
-/// Tile of `task`: a block of WM * WN warps computes BM x BN; `Mma::run(d, a, b)` adds the
-/// product of a fragment of A and one of B.
+/// Tile of `task`: a block of WM * WN warps computes BM x BN;
+/// `Mma::run(d, a, b)` adds the product of a fragment of A and one of B.
 template <int BM, int BN, int WM, int WN, int STAGES, typename Mma, Way wayA,
           bool aAlongDepth, Way wayB, bool bAlongDepth, typename Problem>
 MLC_DEVICE void multiplyTileByWarps(const Problem &problem, long long task,
@@ -210,8 +210,8 @@ MLC_DEVICE void multiplyTileByWarps(const Problem &problem, long long task,
     fetch(tile.begin + s);
   for (Index s = tile.begin; s < tile.end; ++s) {
     waitForCopies<STAGES - 2>();
-    // The tile of step s is there for all, and nobody reads the one that is
-    // fetched next any more.
+    // All threads see the tile of step s and have read the one that is
+    // overwritten next.
     syncBlock();
     fetch(s + STAGES - 1);
     const uint32_t *tileA = tiles + int(s % STAGES) * (wordsA + wordsB);
@@ -240,8 +240,8 @@ MLC_DEVICE void multiplyTileByWarps(const Problem &problem, long long task,
           Mma::run(sums[i][j], a[i], b[j]);
     }
   }
-  // No copy is under way: the groups behind the last step are empty. Nobody
-  // reads the tiles any more when the next task fills them.
+  // No copy is in flight: the groups after the last step are empty. All threads
+  // must have read the tiles before the next task fills them.
   if (problem.parts() == 1)
     syncBlock();
   else if (!addParts<typename Mma::Sum, threads, fragmentsM * fragmentsN * 4>(
@@ -307,7 +307,7 @@ struct MmaBF16 {
   }
 };
 
-/// Bytes, with signs or without, and sums of 32-bit integers.
+/// Signed or unsigned bytes, with sums of 32-bit integers.
 template <bool aSigned, bool bSigned> struct MmaBytes {
   using Sum = int;
   static constexpr int perWord = 4;

@@ -3,8 +3,8 @@
 // The k best elements of a row, best first
 //===----------------------------------------------------------------------===//
 
-/// A number whose unsigned order is the element's; the bits of a float are given
-/// with those of infinity: -0 equals 0, and every NaN comes last.
+/// A number whose unsigned order is the element's; takes the bits of a float
+/// and of infinity. -0 equals 0, and every NaN comes last.
 template <typename Key, typename Bits>
 MLC_DEVICE Key keyOfFloat(Bits bits, Bits infinity) {
   constexpr Bits sign = Bits(Bits(1) << (8 * sizeof(Bits) - 1));
@@ -31,9 +31,9 @@ template <typename Key, typename Integer> MLC_DEVICE Key keyOf(Integer value) {
   return Integer(-1) < Integer(0) ? Key(value) ^ half : Key(value);
 }
 
-/// An element by its rank: a lower key is better, then a lower index, so that
-/// no two are equal and every way of sorting gives the same. Both are of one
-/// type, which leaves no bytes between them.
+/// A ranked element: a lower key is better, then a lower index, so that no two
+/// are equal and every sort gives the same order. Both have one type, so there
+/// is no padding between them.
 template <typename Key> struct Ranked {
   Key key, index;
   MLC_DEVICE bool before(const Ranked &other) const {
@@ -41,19 +41,20 @@ template <typename Key> struct Ranked {
   }
 };
 
-/// What the block has in shared memory: a word for each warp's vote, and room
-/// for CAPACITY ranked elements, a power of two.
+/// The block's shared memory: a word for each warp's vote, and room for
+/// CAPACITY ranked elements, a power of two.
 ///
-///   A row that fits there is sorted there. Of a longer one, where k is at most
-///   half of the room, the best so far stay in it while the row passes through
-///   the rest; what brings nothing better is not sorted. Where more are wanted,
-///   pieces are sorted and merged by twos in scratch memory, the k best of each.
+///   A row that fits there is sorted there. If it is longer and k is at most
+///   half of the room, the best so far stay in the room while the row passes
+///   through the rest; pieces without a better element are not sorted. For a
+///   larger k, pieces are sorted, and the k best of each are merged pairwise in
+///   scratch memory.
 template <typename T, typename Key, int THREADS, int CAPACITY, bool isLargest>
 struct TopK {
   typedef Ranked<Key> Item;
 
   const T *in;
-  T *values;          ///< or null, if nobody reads them
+  T *values;          ///< or null if nothing reads them
   int64_t *positions; ///< or null
   Index length, k, inner;
 
@@ -68,7 +69,7 @@ struct TopK {
     return {isLargest ? Key(~key) : key, Key(index)};
   }
 
-  /// Whether any thread of the block says so. All of them call it.
+  /// Whether `mine` holds in any thread of the block. All threads call it.
   MLC_DEVICE static bool any(bool mine) {
     int all = mine;
 #pragma unroll
@@ -80,13 +81,13 @@ struct TopK {
 #pragma unroll
     for (int warp = 0; warp < THREADS / 32; ++warp)
       all |= votes()[warp];
-    // Everybody has read before the next vote.
+    // All threads must have read before the next vote.
     syncBlock();
     return all;
   }
 
   MLC_DEVICE static void order(int low, int high, int count) {
-    // What lies behind the end is worse than everything, and stays there.
+    // Elements past the end are the worst and stay there.
     if (high >= count)
       return;
     Item *items = room();
@@ -97,8 +98,8 @@ struct TopK {
     }
   }
 
-  /// Sorts `count` elements of the room: a bitonic sort whose steps all put
-  /// the better one first, since runs meet their neighbours mirrored.
+  /// Sorts `count` elements in place: a bitonic sort in which every step puts
+  /// the better element first, because runs meet their neighbours mirrored.
   MLC_DEVICE static void sort(int count) {
     for (int run = 1; run < count; run *= 2) {
       const int pairs = (count + 2 * run - 1) / (2 * run) * run;
@@ -140,12 +141,13 @@ struct TopK {
     return items;
   }
 
-  /// Elements that the run at `begin` keeps, which is of `run` elements.
+  /// The number of elements that the run of `run` elements at `begin` keeps.
   MLC_DEVICE Index keptOf(Index begin, Index run) const {
     return begin < length ? min(k, min(run, length - begin)) : Index(0);
   }
 
-  /// Runs of `run` elements of `from` in pairs to runs of twice as many.
+  /// Merges pairs of runs of `run` elements of `from` into runs of twice as
+  /// many.
   MLC_DEVICE void merge(const Item *from, Item *to, Index run) const {
     for (Index at = threadIdx.x; at < length; at += THREADS) {
       const Index begin = at & ~(run - 1), other = begin ^ run;
@@ -168,7 +170,7 @@ struct TopK {
     syncBlock();
   }
 
-  /// The k best of a row by way of `scratch`, which has room for it twice.
+  /// The k best of a row through `scratch`, which has room for two rows.
   MLC_DEVICE const Item *selectByMerging(const T *row, Item *scratch) const {
     Item *items = room(), *from = scratch, *to = scratch + length;
     for (Index first = 0; first < length; first += CAPACITY) {
@@ -189,7 +191,8 @@ struct TopK {
     return from;
   }
 
-  /// Row `task`: rows along the axis, as they lie beside each other behind it.
+  /// Ranks row `task`, which runs along the axis; rows are numbered as in
+  /// memory.
   MLC_DEVICE void run(Index task, uint8_t *scratch) const {
     if (k <= 0)
       return;
@@ -207,6 +210,7 @@ struct TopK {
       if (positions)
         positions[to] = from;
     }
-    // No barrier: where this thread read, it alone writes first in the next.
+    // No barrier: in the next task the thread that read an element here is the
+    // first to write it.
   }
 };

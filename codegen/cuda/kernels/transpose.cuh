@@ -1,21 +1,21 @@
 
 //===----------------------------------------------------------------------===//
-// Tiles that turn in shared memory
+// Tiles transposed in shared memory
 //===----------------------------------------------------------------------===//
 //
-// What is written along n and read along m comes as tiles of EDGE x EDGE
-// elements: threads that are neighbours read neighbours in m, and find in the
-// tile what is theirs by n.
+// Data that is read along m and written along n is staged in tiles of EDGE x
+// EDGE elements: neighbouring threads read neighbours in m, then take their
+// elements along n from the tile.
 
-/// A tile in shared memory; a word of padding keeps its columns out of one bank.
+/// A tile in shared memory; a word of padding spreads its columns over banks.
 template <typename T, int EDGE> struct Tile {
   static constexpr int stride = EDGE + (sizeof(T) < 4 ? 4 / int(sizeof(T)) : 1);
   T *at;
 
   MLC_DEVICE T get(int m, int n) const { return at[n * stride + m]; }
 
-  /// Brings what lies at `from`, along n `strideN` apart; `countM` and `countN`
-  /// are what there is from the tile's begin on.
+  /// Loads the tile from `from`, with stride `strideN` along n; `countM` and
+  /// `countN` are the elements left from the tile's start.
   template <int THREADS>
   MLC_DEVICE void bring(const T *from, Index strideN, Index countM,
                         Index countN) const {

@@ -3,7 +3,7 @@
 template <typename T, int N> struct alignas(sizeof(T) * N) Vector {
   T at[N];
 };
-/// The N elements from `from` on, a multiple of their bytes.
+/// Loads N elements from `from`, which is aligned to their size.
 template <int N, typename T> MLC_DEVICE Vector<T, N> loadVector(const T *from) {
   return *reinterpret_cast<const Vector<T, N> *>(from);
 }
