@@ -27,15 +27,25 @@ static StringRef nameOf(Head::Kind kind) {
     return name(ReduceKind::All);
   case Head::Kind::Parity:
     return "parity";
-  case Head::Kind::Uninterpreted:
-  case Head::Kind::Function:
+  case Head::Kind::None:
+  case Head::Kind::Unary:
+  case Head::Kind::Binary:
+  case Head::Kind::Compare:
+  case Head::Kind::Cast:
+  case Head::Kind::Element:
+  case Head::Kind::InRange:
+  case Head::Kind::Unwritten:
+  case Head::Kind::Placed:
+  case Head::Kind::Joined:
+  case Head::Kind::InOrder:
+  case Head::Kind::Either:
     break;
   }
   llvm_unreachable("it has a text or a function");
 }
 
 Head::Head(UnaryFn function)
-    : kind(Kind::Function), unary(function),
+    : kind(Kind::Unary), unary(function),
       text(function == UnaryFn::Reciprocal ? "recip" : name(function).str()) {}
 
 Head::Head(Kind kind, mlir::Type elementType)
