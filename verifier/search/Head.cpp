@@ -1,11 +1,20 @@
 //===- Head.cpp - What a call applies, or a reduction joins by ------------===//
 
 #include "verifier/search/Head.h"
-#include "verifier/search/Integers.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "llvm/Support/raw_ostream.h"
 
 using llvm::StringRef;
 
 namespace mlc::verifier {
+
+std::string named(StringRef function, mlir::Type type) {
+  if (mlir::isa<mlir::FloatType>(type) || type.isInteger(1))
+    return function.str();
+  std::string text;
+  llvm::raw_string_ostream(text) << function << ':' << type;
+  return text;
+}
 
 static StringRef nameOf(Head::Kind kind) {
   switch (kind) {

@@ -63,6 +63,10 @@ private:
   std::string text;
 };
 
+/// The text of a function or monoid on elements of a type: with the type behind
+/// it for index and integers.
+std::string named(llvm::StringRef function, mlir::Type type);
+
 } // namespace mlc::verifier
 
 #endif // MLC_VERIFIER_SEARCH_HEAD_H

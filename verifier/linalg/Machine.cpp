@@ -1,9 +1,8 @@
-//===- Interpreter.cpp - Functions of linalg, run -------------------------===//
+//===- Machine.cpp - Functions of linalg, run -----------------------------===//
 
-#include "verifier/linalg/Interpreter.h"
+#include "verifier/linalg/Machine.h"
 #include "dialects/Interfaces/OpInterfaces.h"
 #include "mlir/IR/Matchers.h"
-#include "verifier/linalg/Machine.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 

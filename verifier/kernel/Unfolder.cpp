@@ -1,4 +1,4 @@
-//===- Unfold.cpp - From definitions to sums ------------------------------===//
+//===- Unfolder.cpp - How definitions become sums -------------------------===//
 
 #include "verifier/kernel/Unfolder.h"
 #include "llvm/ADT/STLExtras.h"
