@@ -3,7 +3,7 @@
 #ifndef MLC_REWRITES_EXTRACT_EXTRACTILP_H
 #define MLC_REWRITES_EXTRACT_EXTRACTILP_H
 
-#include "rewrites/Extract/Extract.h"
+#include "rewrites/Extract/Problem.h"
 
 namespace mlc {
 

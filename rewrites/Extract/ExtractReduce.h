@@ -9,7 +9,7 @@
 #ifndef MLC_REWRITES_EXTRACT_EXTRACTREDUCE_H
 #define MLC_REWRITES_EXTRACT_EXTRACTREDUCE_H
 
-#include "rewrites/Extract/Extract.h"
+#include "rewrites/Extract/Problem.h"
 
 namespace mlc {
 

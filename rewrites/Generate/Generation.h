@@ -1,6 +1,6 @@
 //===- Generation.h - The stages of a generation ----------------*- C++ -*-===//
 //
-// Internal to Generate.cpp (graphs, pairs, weights) and GenerateProofs.cpp
+// Internal to Generation.cpp (graphs, pairs, weights) and GenerateProofs.cpp
 // (families).
 //
 //===----------------------------------------------------------------------===//
@@ -61,7 +61,7 @@ private:
   /// The number of proofs out of `count` to try; reports the others as skipped.
   size_t limitProofs(size_t count, llvm::StringRef what);
 
-  // Graphs, pairs and weights: Generate.cpp.
+  // Graphs, pairs and weights: Generation.cpp.
   void enumerate();
   void enumerateSize(Search &search);
   void takePairs(Search &search);

@@ -9,23 +9,12 @@
 #ifndef MLC_REWRITES_RULES_EQUATIONS_H
 #define MLC_REWRITES_RULES_EQUATIONS_H
 
-#include "dialects/Interfaces/Attributes.h"
 #include "mlir/IR/BuiltinAttributes.h"
+#include "rewrites/Rules/Bindings.h"
 #include "rewrites/Rules/Rule.h"
 #include "verifier/Verifier.h"
-#include "llvm/ADT/StringMap.h"
 
 namespace mlc {
-
-/// The values of a rule's symbols.
-struct Bindings {
-  llvm::StringMap<IntExpr> integers;
-  llvm::StringMap<RealAttr> reals;
-
-  /// `expr` with values substituted; symbols without a value stay.
-  IntExpr substitute(IntExpr expr) const;
-  mlir::Attribute substitute(mlir::Attribute attribute) const;
-};
 
 /// Equations between a rule's expressions and a graph's, solved as far as the
 /// bindings allow.

@@ -6,7 +6,7 @@
 #include "dialects/Interfaces/OpInterfaces.h"
 #include "dialects/Interfaces/ParseModule.h"
 #include "mlir/IR/AsmState.h"
-#include "rewrites/Rules/Equations.h"
+#include "rewrites/Rules/Bindings.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"

@@ -57,18 +57,13 @@ Product productOf(const Term &term) {
   return product;
 }
 
-bool isIdempotent(llvm::StringRef monoid) {
-  return monoid == "max" || monoid == "any" || monoid == "all" ||
-         monoid.starts_with("max:") || monoid.starts_with("min:");
-}
-
 Sum branchesAsTerms(const Factor &reduction) {
   Sum result;
   for (const Branch &branch : reduction.branches)
     result.push_back({Rational(1),
                       branch.variables,
                       branch.guards,
-                      {makeCall("%value", {branch.value})}});
+                      {makeCall(Head::Kind::Joined, {branch.value})}});
   return result;
 }
 
@@ -245,7 +240,8 @@ bool Checker::matches(const Context &context, const Factor &factor,
   if (same(factor, partner))
     return true;
   bool isAlike = factor.kind == partner.kind && factor.input == partner.input &&
-                 factor.name == partner.name &&
+                 factor.parameter == partner.parameter &&
+                 factor.head == partner.head &&
                  factor.index.size() == partner.index.size() &&
                  factor.arguments.size() == partner.arguments.size();
   if (!isAlike)
@@ -268,7 +264,7 @@ bool Checker::matches(const Context &context, const Factor &factor,
         return false;
     return true;
   }
-  if (!isIdempotent(factor.name))
+  if (!factor.head.isIdempotent())
     return match.arguments.size() == 1
                ? !differ(branchesAsTerms(factor), branchesAsTerms(partner),
                          match.arguments[0])

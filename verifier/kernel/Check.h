@@ -77,8 +77,6 @@ struct Logarithm {
 /// Those of a sum, in order; the other terms go to `rest`.
 std::vector<Logarithm> logarithmsOf(const Sum &sum, Sum &rest);
 
-/// Whether repeating a value does not change a reduction.
-bool isIdempotent(llvm::StringRef monoid);
 /// A reduction's branches as a sum of calls of their values.
 Sum branchesAsTerms(const Factor &reduction);
 
@@ -189,6 +187,9 @@ private:
                       const Shown &proof);
   /// 2: positive, 1: not negative, 0: unknown.
   int signOf(const Context &context, const Factor &factor);
+  int signOfFunction(const Context &context, UnaryFn function, const Sum &x);
+  int signOfCall(const Context &context, const Factor &call);
+  int signOfReduction(const Context &context, const Factor &reduction);
 
   Decider &decider;
   Names &names;

@@ -60,10 +60,9 @@ FactorRef Checker::factorAt(ArrayRef<std::array<unsigned, 3>> place,
 /// [x = 0] is [-x = 0].
 static bool isTruth(const Factor &factor, const Factor &truth) {
   bool areZeros = factor.kind == Factor::Kind::Call &&
-                  factor.name == truth.name && factor.arguments.size() == 1 &&
+                  factor.head == truth.head && factor.arguments.size() == 1 &&
                   truth.arguments.size() == 1 &&
-                  (factor.name == "zero" ||
-                   llvm::StringRef(factor.name).starts_with("zero:"));
+                  factor.head.getKind() == Head::Kind::Zero;
   return same(factor, truth) ||
          (areZeros &&
           same(scaled(factor.arguments[0], Rational(-1)), truth.arguments[0]));
@@ -113,7 +112,8 @@ bool Checker::byTruth(const Context &context, const Sum &sum, unsigned width,
   Context yes = context, no = context;
   yes.truths.push_back({truth, true});
   no.truths.push_back({truth, false});
-  if (isCall(*truth, "positive") && !mentionsInfinity(truth->arguments[0])) {
+  if (isCall(*truth, Head::Kind::Positive) &&
+      !mentionsInfinity(truth->arguments[0])) {
     yes.values.push_back({true, truth->arguments[0]});
     no.values.push_back({false, scaled(truth->arguments[0], Rational(-1))});
   }
@@ -129,9 +129,8 @@ bool Checker::byTruth(const Context &context, const Sum &sum, unsigned width,
 /// applied to.
 static void boundsOf(const Factor &factor,
                      llvm::function_ref<void(bool, Sum)> add) {
-  std::optional<UnaryFn> function = unaryNamed(factor.name);
-  if (factor.kind != Factor::Kind::Call || factor.arguments.size() != 1 ||
-      !function || mentionsInfinity(factor.arguments[0]))
+  std::optional<UnaryFn> function = functionOf(factor);
+  if (!function || mentionsInfinity(factor.arguments[0]))
     return;
   const ScalarFunction &facts = factsOf(*function);
   Sum value = single(std::make_shared<const Factor>(factor));
@@ -179,8 +178,8 @@ static bool isWhole(const Factor &factor) {
     return false;
   // An integer is rounded to a whole number where there is a 0.
   auto types = castOf(factor);
-  return isCall(factor, "floor") || isCall(factor, "ceil") ||
-         isCall(factor, "roundeven") ||
+  return isCall(factor, UnaryFn::Floor) || isCall(factor, UnaryFn::Ceil) ||
+         isCall(factor, UnaryFn::RoundEven) ||
          (types && types->first.isInteger() &&
           holdsNumbersOf(types->second, {NumberType::Kind::Truth}));
 }
@@ -202,7 +201,7 @@ bool isWhole(const Sum &sum) {
 bool Checker::byClearing(const Context &context, const Sum &sum,
                          const Zero &proof) {
   FactorRef inverse = factorAt(proof.place, sum);
-  if (!inverse || !isCall(*inverse, reciprocalName) ||
+  if (!inverse || !isCall(*inverse, UnaryFn::Reciprocal) ||
       proof.cases.size() != 1 || proof.shown.size() != 1)
     return fail("there is no reciprocal");
   const Sum &divisor = inverse->arguments[0];
@@ -233,7 +232,7 @@ std::vector<Logarithm> logarithmsOf(const Sum &sum, Sum &rest) {
   for (const Term &term : sum) {
     const Factor *log = onlyFactor({term});
     bool isPlus = term.coefficient == Rational(1);
-    if (log && isCall(*log, "log") &&
+    if (log && isCall(*log, UnaryFn::Log) &&
         (isPlus || term.coefficient == Rational(-1)))
       result.push_back({log->arguments[0], isPlus});
     else
@@ -253,7 +252,8 @@ bool Checker::byLogarithms(const Context &context, const Sum &sum,
     if (!isShown(Need::Kind::Positive, 0, context, log.argument, {}, shown) ||
         !multiplyInto(log.isPlus ? over : under, log.argument))
       return fail("what has a logarithm may not be positive");
-  if (!rest.empty() && !multiplyInto(over, single(makeCall("exp", {rest}))))
+  if (!rest.empty() &&
+      !multiplyInto(over, single(makeCall(UnaryFn::Exp, {rest}))))
     return false;
   return isZero(context, add(over, scaled(under, Rational(-1))), 0,
                 proof.cases[0]);

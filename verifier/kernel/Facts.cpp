@@ -17,9 +17,8 @@ namespace mlc::kernel {
 
 /// What the table of functions gives for 0, or 1.
 static bool atNumber(bool isOne, const Factor &factor, Sum &value) {
-  std::optional<UnaryFn> function = unaryNamed(factor.name);
-  if (factor.kind != Factor::Kind::Call || factor.arguments.size() != 1 ||
-      !function)
+  std::optional<UnaryFn> function = functionOf(factor);
+  if (!function)
     return false;
   const ScalarFunction &facts = factsOf(*function);
   std::optional<Rational> argument = asConstant(factor.arguments[0]);
@@ -36,7 +35,7 @@ static bool atNumber(bool isOne, const Factor &factor, Sum &value) {
 
 /// 1/(x y), into 1/x and 1/y.
 static bool splitReciprocal(const Factor &factor, Sum &value, Names &names) {
-  bool isProduct = isCall(factor, reciprocalName) &&
+  bool isProduct = isCall(factor, UnaryFn::Reciprocal) &&
                    factor.arguments[0].size() == 1 &&
                    factor.arguments[0][0].variables.empty() &&
                    factor.arguments[0][0].guards.empty() &&
@@ -46,11 +45,12 @@ static bool splitReciprocal(const Factor &factor, Sum &value, Names &names) {
   const Term &product = factor.arguments[0][0];
   value = constant(Rational(1) / product.coefficient);
   for (const FactorRef &part : product.factors)
-    value = multiply(value,
-                     isCall(*part, reciprocalName)
-                         ? part->arguments[0]
-                         : single(makeCall(reciprocalName, {single(part)})),
-                     names);
+    value =
+        multiply(value,
+                 isCall(*part, UnaryFn::Reciprocal)
+                     ? part->arguments[0]
+                     : single(makeCall(UnaryFn::Reciprocal, {single(part)})),
+                 names);
   return true;
 }
 
@@ -65,10 +65,11 @@ bool Checker::factOfOne(const Step &step, const Context &inside,
     return splitReciprocal(factor, value, names) ||
            fail("what is inverted is no product");
   if (step.kind == Step::Kind::LogOfExp) {
-    const Factor *inner =
-        isCall(factor, "log") ? onlyFactor(factor.arguments[0]) : nullptr;
+    const Factor *inner = isCall(factor, UnaryFn::Log)
+                              ? onlyFactor(factor.arguments[0])
+                              : nullptr;
     if (!inner || factor.arguments[0][0].coefficient != Rational(1) ||
-        !isCall(*inner, "exp"))
+        !isCall(*inner, UnaryFn::Exp))
       return fail("a function is not applied to its inverse");
     value = inner->arguments[0];
     return true;
@@ -93,34 +94,34 @@ bool Checker::factOfOne(const Step &step, const Context &inside,
   }
 }
 
-static Sum call(llvm::StringRef function, Sum argument) {
+static Sum call(UnaryFn function, Sum argument) {
   return single(makeCall(function, {std::move(argument)}));
 }
 
 /// exp(y + log(x)) and exp(y - log(x)).
 static bool splitExponential(const Factor &factor, unsigned place, Sum &inner,
                              Sum &value, Names &names) {
-  if (!isCall(factor, "exp") || place >= factor.arguments[0].size())
+  if (!isCall(factor, UnaryFn::Exp) || place >= factor.arguments[0].size())
     return false;
   Sum rest = factor.arguments[0];
   Term term = rest[place];
   rest.erase(rest.begin() + place);
   const Factor *log = onlyFactor({term});
   bool isPlus = term.coefficient == Rational(1);
-  if (!log || !isCall(*log, "log") ||
+  if (!log || !isCall(*log, UnaryFn::Log) ||
       (!isPlus && term.coefficient != Rational(-1)))
     return false;
   inner = log->arguments[0];
-  value = isPlus ? inner : call(reciprocalName, inner);
+  value = isPlus ? inner : call(UnaryFn::Reciprocal, inner);
   if (!rest.empty())
-    value = multiply(value, call("exp", std::move(rest)), names);
+    value = multiply(value, call(UnaryFn::Exp, std::move(rest)), names);
   return true;
 }
 
 /// sqrt(x y), into sqrt(x) and sqrt(y).
 static bool splitRoot(const Factor &factor, unsigned place, Sum &first,
                       Sum &second) {
-  if (!isCall(factor, "sqrt") || factor.arguments[0].size() != 1)
+  if (!isCall(factor, UnaryFn::Sqrt) || factor.arguments[0].size() != 1)
     return false;
   Term rest = factor.arguments[0][0];
   if (!rest.variables.empty() || !rest.guards.empty() ||
@@ -134,96 +135,38 @@ static bool splitRoot(const Factor &factor, unsigned place, Sum &first,
 
 /// 1/exp(x).
 static bool invertExponential(const Factor &factor, Sum &value) {
-  const Factor *exp = isCall(factor, reciprocalName)
+  const Factor *exp = isCall(factor, UnaryFn::Reciprocal)
                           ? onlyFactor(factor.arguments[0])
                           : nullptr;
-  if (!exp || !isCall(*exp, "exp"))
+  if (!exp || !isCall(*exp, UnaryFn::Exp))
     return false;
-  value = scaled(call("exp", scaled(exp->arguments[0], Rational(-1))),
+  value = scaled(call(UnaryFn::Exp, scaled(exp->arguments[0], Rational(-1))),
                  Rational(1) / factor.arguments[0][0].coefficient);
   return true;
 }
 
 static bool unfoldTanh(const Factor &factor, Sum &value) {
-  if (!isCall(factor, "tanh"))
+  if (!isCall(factor, UnaryFn::Tanh))
     return false;
   Sum one = constant(Rational(1)),
-      exp = call("exp", scaled(factor.arguments[0], Rational(-2)));
-  value = add(scaled(call(reciprocalName, add(one, exp)), Rational(2)),
+      exp = call(UnaryFn::Exp, scaled(factor.arguments[0], Rational(-2)));
+  value = add(scaled(call(UnaryFn::Reciprocal, add(one, exp)), Rational(2)),
               scaled(one, Rational(-1)));
   return true;
 }
 
 /// f(-x), turned around.
 static bool mirror(const Factor &factor, Sum &value) {
-  std::optional<UnaryFn> function = unaryNamed(factor.name);
-  if (factor.kind != Factor::Kind::Call || factor.arguments.size() != 1 ||
-      !function)
+  std::optional<UnaryFn> function = functionOf(factor);
+  if (!function)
     return false;
   const ScalarFunction &facts = factsOf(*function);
   // 1/0 is 0, so that this needs no condition.
   if (facts.parity == Parity::None ||
-      (!facts.isDefinedEverywhere() && factor.name != reciprocalName))
+      (!facts.isDefinedEverywhere() && function != UnaryFn::Reciprocal))
     return false;
-  value = scaled(call(factor.name, scaled(factor.arguments[0], Rational(-1))),
+  value = scaled(call(*function, scaled(factor.arguments[0], Rational(-1))),
                  Rational(facts.parity == Parity::Odd ? -1 : 1));
-  return true;
-}
-
-/// The two functions of a difference a f(x) - a f(y); nothing for others.
-static std::optional<std::array<const Factor *, 2>>
-differenceOfCalls(const Sum &sum) {
-  if (sum.size() != 2 || sum[0].coefficient + sum[1].coefficient != Rational(0))
-    return std::nullopt;
-  const Factor *first = onlyFactor({sum[0]}), *second = onlyFactor({sum[1]});
-  bool areCalls = first && second && first->kind == Factor::Kind::Call &&
-                  first->name == second->name && first->arguments.size() == 1 &&
-                  second->arguments.size() == 1;
-  if (!areCalls)
-    return std::nullopt;
-  return std::array{first, second};
-}
-
-/// Whether a function is defined for its argument: everywhere, or as `proof`
-/// says, from 0 on.
-bool Checker::isInDomain(const ScalarFunction &facts, const Context &context,
-                         const Sum &argument, ArrayRef<Sum> path,
-                         const Shown &proof) {
-  if (facts.isDefinedEverywhere())
-    return true;
-  bool isHalfLine = facts.where.low == 0.0 && !facts.excludesZero &&
-                    facts.where.high == Span::infinity;
-  return isHalfLine && isShown(facts.where.isOpen ? Need::Kind::Positive
-                                                  : Need::Kind::NotNegative,
-                               0, context, argument, path, proof);
-}
-
-/// f(x) - f(y) has the sign of x - y where f grows strictly.
-bool Checker::sameOrder(const Step &step, const Context &inside,
-                        const Factor &factor, ArrayRef<Sum> path, Sum &value) {
-  bool isZero = isCall(factor, "zero");
-  if ((!isZero && !isCall(factor, "positive")) ||
-      mentionsInfinity(factor.arguments[0]))
-    return fail("there is no order of reals");
-  const Sum &difference = factor.arguments[0];
-  auto calls = differenceOfCalls(difference);
-  std::optional<UnaryFn> function =
-      calls ? unaryNamed((*calls)[0]->name) : std::nullopt;
-  if (!function || factsOf(*function).growth != Growth::Increasing)
-    return fail("a function does not grow");
-  const ScalarFunction &facts = factsOf(*function);
-  const Sum &x = (*calls)[0]->arguments[0], &y = (*calls)[1]->arguments[0];
-  Shown none;
-  auto needOf = [&](size_t i) -> const Shown & {
-    return i < step.need.size() ? step.need[i] : none;
-  };
-  if (!isInDomain(facts, inside, x, path, needOf(0)) ||
-      !isInDomain(facts, inside, y, path, needOf(1)))
-    return fail("a function may not be defined");
-  Rational sign(difference[0].coefficient > Rational(0) ? 1 : -1);
-  value = single(makeCall(factor.name,
-                          {add(scaled(x, sign), scaled(y, Rational(0) - sign))},
-                          true));
   return true;
 }
 
@@ -239,14 +182,14 @@ static bool mentionsReduction(const Sum &sum) {
 /// Infinity is larger than all else. Nothing is said of maxima, which may be of
 /// nothing.
 static bool orderOfInfinity(const Factor &factor, Sum &value) {
-  bool isPositive = isCall(factor, "positive");
-  if (!isPositive && !isCall(factor, "zero"))
+  bool isPositive = isCall(factor, Head::Kind::Positive);
+  if (!isPositive && !isCall(factor, Head::Kind::Zero))
     return false;
   Sum rest = factor.arguments[0];
   auto it = llvm::find_if(rest, [](const Term &term) {
     const Factor *only = onlyFactor({term});
     return only && only->kind == Factor::Kind::Parameter &&
-           only->name == infinityName;
+           only->parameter == infinityName;
   });
   if (it == rest.end())
     return false;
@@ -256,67 +199,16 @@ static bool orderOfInfinity(const Factor &factor, Sum &value) {
   return !mentionsInfinity(rest) && !mentionsReduction(rest);
 }
 
-/// y is above a maximum of points where it is above each of them; a maximum is
-/// above y where not none of them is.
-bool Checker::orderOfMaximum(const Step &step, const Context &inside,
-                             const Factor &factor, Sum &value) {
-  if (!isCall(factor, "positive") || step.other >= factor.arguments[0].size() ||
-      mentionsInfinity(factor.arguments[0]))
-    return fail("there is no order of reals");
-  Sum rest = factor.arguments[0], one = constant(Rational(1));
-  Term term = rest[step.other];
-  rest.erase(rest.begin() + step.other);
-  const Factor *maximum = onlyFactor({term});
-  if (!maximum || maximum->kind != Factor::Kind::Reduce ||
-      maximum->name != "max" || maximum->branches.empty())
-    return fail("there is no maximum");
-  bool isBelow = term.coefficient < Rational(0);
-  value = one;
-  for (const Branch &branch : maximum->branches) {
-    if (!branch.variables.empty() ||
-        !decider.holds(inside.known, Formula::all(branch.guards)))
-      return fail("a value of a maximum is no point");
-    Sum truth = single(makeCall(
-        "positive", {add(rest, scaled(branch.value, term.coefficient))}, true));
-    value = multiply(
-        value, isBelow ? truth : add(one, scaled(truth, Rational(-1))), names);
-  }
-  if (!isBelow)
-    value = add(one, scaled(value, Rational(-1)));
-  return true;
-}
-
-/// c x is 0 where x is, for c that is not 0, and positive where x is, for
-/// c > 0. Of residues c is -1.
-bool Checker::scaleOrder(const Step &step, const Factor &factor, Sum &value) {
-  llvm::StringRef name = factor.name;
-  bool isOfResidues = name.starts_with("zero:");
-  if (factor.kind != Factor::Kind::Call || factor.arguments.size() != 1 ||
-      (!isOfResidues && name != "zero" && name != "positive") ||
-      mentionsInfinity(factor.arguments[0]) || step.integers.size() != 2)
-    return fail("there is no order");
-  const Integer &over = step.integers[0], &under = step.integers[1];
-  bool isNumber = over.kind() == Integer::Kind::Constant &&
-                  under.kind() == Integer::Kind::Constant &&
-                  over.value() != 0 && under.value() > 0;
-  if (!isNumber || (name == "positive" && over.value() < 0) ||
-      (isOfResidues && (over.value() != -1 || under.value() != 1)))
-    return fail("a number changes the order");
-  Rational number(over.value(), under.value());
-  value = single(
-      makeCall(factor.name, {scaled(factor.arguments[0], number)}, true));
-  return true;
-}
-
 /// [x = 0] by the signs of x.
 static bool signsOfZero(const Factor &factor, Sum &value) {
-  if (!isCall(factor, "zero") || mentionsInfinity(factor.arguments[0]))
+  if (!isCall(factor, Head::Kind::Zero) ||
+      mentionsInfinity(factor.arguments[0]))
     return false;
   value = constant(Rational(1));
   for (int sign : {1, -1}) {
     Sum side = scaled(factor.arguments[0], Rational(sign));
     value.push_back(
-        {Rational(-1), {}, {}, {makeCall("positive", {side}, true)}});
+        {Rational(-1), {}, {}, {makeCall(Head::Kind::Positive, {side}, true)}});
   }
   return true;
 }
@@ -330,7 +222,7 @@ bool Checker::factOfFunction(const Step &step, const Context &inside,
     return i < step.need.size() &&
            isShown(kind, 0, inside, x, path, step.need[i]);
   };
-  auto argumentOf = [&](llvm::StringRef function) {
+  auto argumentOf = [&](const Head &function) {
     return isCall(factor, function) ? &factor.arguments[0] : nullptr;
   };
   Sum first, second;
@@ -343,12 +235,13 @@ bool Checker::factOfFunction(const Step &step, const Context &inside,
         !isNeeded(0, Need::Kind::NotNegative, first) ||
         !isNeeded(1, Need::Kind::NotNegative, second))
       return false;
-    value = multiply(call("sqrt", first), call("sqrt", second), names);
+    value = multiply(call(UnaryFn::Sqrt, first), call(UnaryFn::Sqrt, second),
+                     names);
     return true;
   case Step::Kind::RootOfSquare:
     if (!splitRoot(factor, 0, first, second) || !same(first, second))
       return false;
-    value = call("abs", first);
+    value = call(UnaryFn::Abs, first);
     return true;
   case Step::Kind::InvertExponential:
     return invertExponential(factor, value);
@@ -357,9 +250,9 @@ bool Checker::factOfFunction(const Step &step, const Context &inside,
   case Step::Kind::Mirror:
     return mirror(factor, value);
   case Step::Kind::Magnitude:
-    if (const Sum *x = argumentOf("abs")) {
+    if (const Sum *x = argumentOf(UnaryFn::Abs)) {
       value = single(makeReduce(
-          "max", {{{}, {}, *x}, {{}, {}, scaled(*x, Rational(-1))}}));
+          Head::Kind::Max, {{{}, {}, *x}, {{}, {}, scaled(*x, Rational(-1))}}));
       return true;
     }
     return false;
@@ -368,7 +261,8 @@ bool Checker::factOfFunction(const Step &step, const Context &inside,
   case Step::Kind::SignsOfZero:
     return signsOfZero(factor, value);
   case Step::Kind::Decide:
-    if (const Sum *x = argumentOf("positive"); x && !mentionsInfinity(*x)) {
+    if (const Sum *x = argumentOf(Head::Kind::Positive);
+        x && !mentionsInfinity(*x)) {
       value = constant(Rational(step.part ? 1 : 0));
       return step.part ? isNeeded(0, Need::Kind::Positive, *x)
                        : isNeeded(0, Need::Kind::NotNegative,
@@ -397,32 +291,31 @@ bool Checker::factOfTwo(const Step &step, const Context &inside,
                   &second = term.factors[step.other];
   std::vector<Sum> path = pathOf(term, step.factor, step.other);
   if (step.kind == Step::Kind::JoinExponentials) {
-    if (!isCall(*first, "exp") || !isCall(*second, "exp"))
+    if (!isCall(*first, UnaryFn::Exp) || !isCall(*second, UnaryFn::Exp))
       return fail("a factor is no exponential");
-    value = single(
-        makeCall("exp", {add(first->arguments[0], second->arguments[0])}));
+    value = single(makeCall(UnaryFn::Exp,
+                            {add(first->arguments[0], second->arguments[0])}));
     return true;
   }
   if (step.kind == Step::Kind::SquareOfRoot) {
-    if (!isCall(*first, "sqrt") || !same(*first, *second))
+    if (!isCall(*first, UnaryFn::Sqrt) || !same(*first, *second))
       return fail("a factor is no root");
     value = first->arguments[0];
     return step.need.size() == 1 && isShown(Need::Kind::NotNegative, 0, inside,
                                             value, path, step.need[0]);
   }
   if (step.kind == Step::Kind::SquareOfSine) {
-    if (!isCall(*first, "sin") || !same(*first, *second))
+    if (!isCall(*first, UnaryFn::Sin) || !same(*first, *second))
       return fail("a factor is no sine");
-    Sum cosine = single(makeCall("cos", {first->arguments[0]}));
+    Sum cosine = single(makeCall(UnaryFn::Cos, {first->arguments[0]}));
     value = add(constant(Rational(1)),
                 scaled(multiply(cosine, cosine, names), Rational(-1)));
     return true;
   }
   if (step.kind == Step::Kind::SquareOfMagnitude) {
-    llvm::StringRef name = first->name;
-    bool isOfResidues = first->kind == Factor::Kind::Call &&
-                        first->arguments.size() == 1 &&
-                        name.consume_front("abs:") && widthNamed(name) > 0;
+    mlir::Type type = first->head.getType();
+    bool isOfResidues =
+        type && widthOf(type) > 0 && isCall(*first, {UnaryFn::Abs, type});
     if (!isOfResidues || !same(*first, *second))
       return fail("a factor is no magnitude of a residue");
     value = multiply(first->arguments[0], first->arguments[0], names);
@@ -431,27 +324,28 @@ bool Checker::factOfTwo(const Step &step, const Context &inside,
   if (step.kind == Step::Kind::JoinPowers) {
     auto isPower = [](const Factor &factor) {
       return factor.kind == Factor::Kind::Call &&
-             factor.name == name(BinaryFn::Pow) && factor.arguments.size() == 2;
+             factor.head == BinaryFn::Pow && factor.arguments.size() == 2;
     };
     if (!isPower(*first) || !isPower(*second) ||
         !same(first->arguments[0], second->arguments[0]))
       return fail("two factors are no powers of the same");
     const Sum &base = first->arguments[0];
     value = single(makeCall(
-        first->name, {base, add(first->arguments[1], second->arguments[1])}));
+        first->head, {base, add(first->arguments[1], second->arguments[1])}));
     return step.need.size() == 1 &&
            isShown(Need::Kind::Positive, 0, inside, base, path, step.need[0]);
   }
   if (step.kind == Step::Kind::JoinReciprocals) {
-    if (!isCall(*first, reciprocalName) || !isCall(*second, reciprocalName))
+    if (!isCall(*first, UnaryFn::Reciprocal) ||
+        !isCall(*second, UnaryFn::Reciprocal))
       return fail("a factor is no reciprocal");
     Sum product = first->arguments[0];
     if (!multiplyInto(product, second->arguments[0]))
       return false;
-    value = single(makeCall(reciprocalName, {std::move(product)}));
+    value = single(makeCall(UnaryFn::Reciprocal, {std::move(product)}));
     return true;
   }
-  const Factor *inverted = isCall(*second, reciprocalName)
+  const Factor *inverted = isCall(*second, UnaryFn::Reciprocal)
                                ? onlyFactor(second->arguments[0])
                                : nullptr;
   bool areNumbers = inverted && inverted->kind == Factor::Kind::Number &&

@@ -10,13 +10,11 @@ namespace mlc::kernel {
 /// max(x, y, ...) is max(y, ...) where x < y, else max(x, ...).
 bool Checker::choose(const Step &step, const Context &inside,
                      const Factor &factor, Sum &value) {
-  bool isOfReals = factor.name == "max",
-       isMinimum = llvm::StringRef(factor.name).starts_with("min:"),
-       isMaximum =
-           isOfReals || llvm::StringRef(factor.name).starts_with("max:");
-  llvm::StringRef type =
-      llvm::StringRef(factor.name)
-          .drop_front(std::min<size_t>(4, factor.name.size()));
+  bool isMaximum = factor.head.getKind() == Head::Kind::Max,
+       isMinimum = factor.head.getKind() == Head::Kind::Min;
+  // Of reals, a minimum is the maximum of the negatives.
+  mlir::Type type = factor.head.getType();
+  bool isOfReals = isMaximum && !type;
   ArrayRef<Branch> branches = factor.branches;
   auto isPoint = [&](unsigned b) {
     return b < branches.size() && branches[b].variables.empty() &&
@@ -25,21 +23,21 @@ bool Checker::choose(const Step &step, const Context &inside,
   };
   bool isWellFormed =
       factor.kind == Factor::Kind::Reduce && (isMinimum || isMaximum) &&
-      (isOfReals || widthNamed(type) > 0) && step.part != step.other &&
+      (isOfReals || (type && widthOf(type) > 0)) && step.part != step.other &&
       isPoint(step.part) && isPoint(step.other);
   if (!isWellFormed)
     return fail("there is no order of two values");
   const Sum &x = branches[isMinimum ? step.other : step.part].value,
             &y = branches[isMinimum ? step.part : step.other].value;
   Sum order = isOfReals
-                  ? single(makeCall("positive",
+                  ? single(makeCall(Head::Kind::Positive,
                                     {add(y, scaled(x, Rational(-1)))}, true))
-                  : single(makeCall("less:" + type.str(), {x, y}, true));
+                  : single(makeCall({Head::Kind::Less, type}, {x, y}, true));
   auto without = [&](unsigned b) {
     std::vector<Branch> rest = branches.vec();
     rest.erase(rest.begin() + b);
     return rest.size() == 1 ? rest[0].value
-                            : single(makeReduce(factor.name, std::move(rest)));
+                            : single(makeReduce(factor.head, std::move(rest)));
   };
   Sum reversed = add(constant(Rational(1)), scaled(order, Rational(-1)));
   value = add(multiply(order, without(step.part), names),
@@ -109,9 +107,9 @@ bool Checker::isOfSome(const Context &inside, const Branch &branch,
 
 /// The argument of a branch c f(x), and of the number c f(0); nothing for
 /// others.
-static std::optional<Sum> argumentOf(const Branch &branch,
-                                     const ScalarFunction &facts,
+static std::optional<Sum> argumentOf(const Branch &branch, UnaryFn function,
                                      const Rational &coefficient) {
+  const ScalarFunction &facts = factsOf(function);
   if (std::optional<Rational> number = asConstant(branch.value)) {
     bool isZero =
         facts.hasZero() &&
@@ -119,7 +117,7 @@ static std::optional<Sum> argumentOf(const Branch &branch,
     return isZero ? std::optional(Sum()) : std::nullopt;
   }
   const Factor *call = onlyFactor(branch.value);
-  bool isOfFunction = call && isCall(*call, facts.name) &&
+  bool isOfFunction = call && isCall(*call, function) &&
                       branch.value[0].coefficient == coefficient;
   return isOfFunction ? std::optional(call->arguments[0]) : std::nullopt;
 }
@@ -131,10 +129,7 @@ bool Checker::takeFunction(const Step &step, const Context &inside,
     return fail("a step has no branch");
   const Sum &first = branches[step.other].value;
   const Factor *call = onlyFactor(first);
-  std::optional<UnaryFn> function =
-      call && call->kind == Factor::Kind::Call && call->arguments.size() == 1
-          ? unaryNamed(call->name)
-          : std::nullopt;
+  std::optional<UnaryFn> function = call ? functionOf(*call) : std::nullopt;
   if (!function || !factsOf(*function).isMonotone())
     return fail("a function does not grow");
   const ScalarFunction &facts = factsOf(*function);
@@ -143,7 +138,7 @@ bool Checker::takeFunction(const Step &step, const Context &inside,
   std::vector<Branch> arguments;
   for (auto [b, original] : llvm::enumerate(branches)) {
     Branch branch = renamed(original, names);
-    std::optional<Sum> argument = argumentOf(branch, facts, coefficient);
+    std::optional<Sum> argument = argumentOf(branch, *function, coefficient);
     if (!argument || mentionsInfinity(*argument))
       return fail("a branch is not of the function");
     Context within = inside;
@@ -156,16 +151,18 @@ bool Checker::takeFunction(const Step &step, const Context &inside,
     branch.value = scaled(std::move(*argument), sign);
     arguments.push_back(std::move(branch));
   }
-  Sum largest = scaled(single(makeReduce("max", std::move(arguments))), sign);
+  Sum largest =
+      scaled(single(makeReduce(Head::Kind::Max, std::move(arguments))), sign);
   value =
-      scaled(single(makeCall(facts.name, {std::move(largest)})), coefficient);
+      scaled(single(makeCall(*function, {std::move(largest)})), coefficient);
   return true;
 }
 
 bool Checker::take(const Step &step, const Context &context, Sum &sum) {
   Term term = sum[step.term];
   FactorRef factor = term.factors[step.factor];
-  if (factor->name != "max" || step.part >= factor->branches.size())
+  if (!isReduce(*factor, Head::Kind::Max) ||
+      step.part >= factor->branches.size())
     return fail("a step needs a maximum");
   Context inside = opened(context, term);
   ArrayRef<Integer> integers = step.integers;
@@ -192,19 +189,21 @@ bool Checker::take(const Step &step, const Context &context, Sum &sum) {
     Rational number(over.value(), under.value());
     for (Branch &branch : branches)
       branch.value = scaled(branch.value, Rational(1) / number);
-    value = scaled(single(makeReduce("max", std::move(branches))), number);
+    value = scaled(single(makeReduce(Head::Kind::Max, std::move(branches))),
+                   number);
   } else if (step.kind == Step::Kind::TakeFunction) {
     if (!takeFunction(step, inside, branches, value))
       return false;
   } else if (step.kind == Step::Kind::TakeTerm) {
     if (!takeTerm(step, branches, taken))
       return false;
-    value = add(single(makeReduce("max", std::move(branches))), taken);
+    value =
+        add(single(makeReduce(Head::Kind::Max, std::move(branches))), taken);
   } else {
     if (!takeFactor(step, inside, branches, taken))
       return false;
-    value =
-        multiply(single(makeReduce("max", std::move(branches))), taken, names);
+    value = multiply(single(makeReduce(Head::Kind::Max, std::move(branches))),
+                     taken, names);
   }
   Sum product = multiply({term}, value, names);
   sum.erase(sum.begin() + step.term);

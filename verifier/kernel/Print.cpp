@@ -81,19 +81,19 @@ static std::string str(const Factor &factor) {
       text += (llvm::StringRef(comma) + str(index)).str();
     return "input" + std::to_string(factor.input) + "[" + text + "]";
   case Factor::Kind::Parameter:
-    return factor.name;
+    return factor.parameter;
   case Factor::Kind::Number:
     return str(factor.index[0]);
   case Factor::Kind::Call:
     for (const Sum &argument : factor.arguments)
       text += (llvm::StringRef(comma) + str(argument)).str();
-    return factor.name + "(" + text + ")";
+    return factor.head.str() + "(" + text + ")";
   case Factor::Kind::Reduce:
     for (const Branch &branch : factor.branches)
       text += (llvm::StringRef(comma) +
                domain(branch.variables, branch.guards) + str(branch.value))
                   .str();
-    return factor.name + "{" + text + "}";
+    return factor.head.str() + "{" + text + "}";
   }
   llvm_unreachable("unknown factor");
 }

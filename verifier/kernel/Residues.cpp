@@ -9,7 +9,6 @@
 #include "verifier/kernel/Check.h"
 
 using llvm::DynamicAPInt;
-using llvm::StringRef;
 
 namespace mlc::kernel {
 
@@ -45,22 +44,21 @@ static std::optional<Integer> wholeOf(const Sum &sum, DynamicAPInt &common) {
   return total;
 }
 
-/// The integer type behind the colon of "less:ui8".
-static std::optional<NumberType> typeOf(const Factor &factor,
-                                        StringRef function) {
-  StringRef name = factor.name;
-  if (!name.consume_front(function) || !name.consume_front(":"))
-    return std::nullopt;
-  std::optional<NumberType> type = numberTypeNamed(name);
+/// The type of integers whose residues a head is of.
+static std::optional<NumberType> typeOf(const Head &head) {
+  std::optional<NumberType> type =
+      head.getType() ? numberTypeOf(head.getType()) : std::nullopt;
   return type && type->isInteger() ? type : std::nullopt;
 }
 
-/// Calls of two arguments alone.
+/// The type of residues of two of which it calls a function, given as that of
+/// the reals.
 static std::optional<NumberType> typeOfTwo(const Factor &factor,
-                                           StringRef function) {
+                                           const Head &ofReals) {
   bool isOfTwo =
       factor.kind == Factor::Kind::Call && factor.arguments.size() == 2;
-  return isOfTwo ? typeOf(factor, function) : std::nullopt;
+  return isOfTwo && factor.head.ofReals() == ofReals ? typeOf(factor.head)
+                                                     : std::nullopt;
 }
 
 /// The number of a type that a sum is, if that is known.
@@ -99,7 +97,7 @@ bool Checker::ofNumber(const Context &inside, const Factor &factor,
   };
   if (factor.kind != Factor::Kind::Call)
     return fail("there is no number");
-  if (std::optional<NumberType> type = typeOfTwo(factor, "less")) {
+  if (std::optional<NumberType> type = typeOfTwo(factor, Head::Kind::Less)) {
     auto x = numberOf(*type, factor.arguments[0]),
          y = numberOf(*type, factor.arguments[1]);
     return x && y ? truth(*x < *y) : fail("the order of two is not known");
@@ -108,9 +106,11 @@ bool Checker::ofNumber(const Context &inside, const Factor &factor,
     return fail("there is no number");
   if (castNumber(factor, value))
     return true;
-  std::optional<NumberType> residues = typeOf(factor, "zero");
-  bool isPositive = factor.name == "positive";
-  if (!isPositive && factor.name != "zero" && !residues)
+  bool isPositive = factor.head == Head::Kind::Positive,
+       isZero = factor.head.getKind() == Head::Kind::Zero;
+  std::optional<NumberType> residues =
+      isZero ? typeOf(factor.head) : std::nullopt;
+  if (!isPositive && factor.head != Head::Kind::Zero && !residues)
     return fail("there is no number");
   if (residues)
     if (auto number = numberOf(*residues, factor.arguments[0]))
@@ -139,13 +139,13 @@ bool Checker::ofNumber(const Context &inside, const Factor &factor,
 // Residues
 //===----------------------------------------------------------------------===//
 
-static StringRef nameOf(BinaryFn function) { return factsOf(function).name; }
-
 /// The number, less than 2^digits, that the lowest of the digits are.
-static Sum lowDigits(const Sum &sum, unsigned digits, const NumberType &type) {
-  return single(makeCall("cast:ui" + std::to_string(digits) + ":i" +
-                             std::to_string(type.width),
-                         {sum}));
+static Sum lowDigits(const Sum &sum, unsigned digits, mlir::Type type) {
+  mlir::MLIRContext *context = type.getContext();
+  auto unsignedOf =
+           mlir::IntegerType::get(context, digits, mlir::IntegerType::Unsigned),
+       signless = mlir::IntegerType::get(context, widthOf(type));
+  return single(makeCall(Head::cast(unsignedOf, signless), {sum}));
 }
 
 /// k of 2^k, between 2 and the type's width; 0 for others. A type of one bit is
@@ -161,7 +161,7 @@ static unsigned digitsOf(const DynamicAPInt &number, const NumberType &type) {
 /// itself, with 0 and -1, and, of the first, with 2^k - 1 and -2^k.
 bool Checker::ofBits(const Factor &factor, Sum &value) {
   for (BinaryFn function : {BinaryFn::And, BinaryFn::Or, BinaryFn::Xor}) {
-    std::optional<NumberType> type = typeOfTwo(factor, nameOf(function));
+    std::optional<NumberType> type = typeOfTwo(factor, function);
     if (!type)
       continue;
     const Sum &x = factor.arguments[0], &y = factor.arguments[1];
@@ -188,11 +188,12 @@ bool Checker::ofBits(const Factor &factor, Sum &value) {
       break;
     DynamicAPInt unsignedMask = mod(*mask, powerOfTwo(type->width));
     if (unsigned k = digitsOf(unsignedMask + DynamicAPInt(1), *type)) {
-      value = lowDigits(x, k, *type);
+      value = lowDigits(x, k, factor.head.getType());
       return true;
     }
     if (unsigned k = digitsOf(powerOfTwo(type->width) - unsignedMask, *type)) {
-      value = add(x, scaled(lowDigits(x, k, *type), Rational(-1)));
+      value =
+          add(x, scaled(lowDigits(x, k, factor.head.getType()), Rational(-1)));
       return true;
     }
     break;
@@ -203,9 +204,9 @@ bool Checker::ofBits(const Factor &factor, Sum &value) {
 /// The order of two arguments does not count.
 bool Checker::commute(const Factor &factor, Sum &value) {
   for (BinaryFn function : {BinaryFn::And, BinaryFn::Or, BinaryFn::Xor})
-    if (typeOfTwo(factor, nameOf(function))) {
+    if (typeOfTwo(factor, function)) {
       value = single(
-          makeCall(factor.name, {factor.arguments[1], factor.arguments[0]}));
+          makeCall(factor.head, {factor.arguments[1], factor.arguments[0]}));
       return true;
     }
   return fail("the order of arguments counts");
@@ -216,7 +217,7 @@ bool Checker::commute(const Factor &factor, Sum &value) {
 bool Checker::lowBits(const Rational &coefficient, const Factor &factor,
                       Sum &value) {
   for (BinaryFn function : {BinaryFn::Mod, BinaryFn::Div, BinaryFn::FloorDiv}) {
-    std::optional<NumberType> type = typeOfTwo(factor, nameOf(function));
+    std::optional<NumberType> type = typeOfTwo(factor, function);
     if (!type || !type->isUnsigned)
       continue;
     const Sum &x = factor.arguments[0];
@@ -224,7 +225,7 @@ bool Checker::lowBits(const Rational &coefficient, const Factor &factor,
     unsigned k = by ? digitsOf(*by, *type) : 0;
     if (k == 0)
       break;
-    Sum low = lowDigits(x, k, *type);
+    Sum low = lowDigits(x, k, factor.head.getType());
     if (function == BinaryFn::Mod) {
       value = std::move(low);
       return true;
@@ -241,7 +242,7 @@ bool Checker::lowBits(const Rational &coefficient, const Factor &factor,
 /// A number divided by 1 or -1.
 bool Checker::divideByOne(const Factor &factor, Sum &value) {
   for (BinaryFn function : {BinaryFn::Div, BinaryFn::FloorDiv}) {
-    std::optional<NumberType> type = typeOfTwo(factor, nameOf(function));
+    std::optional<NumberType> type = typeOfTwo(factor, function);
     std::optional<DynamicAPInt> by =
         type ? numberOf(*type, factor.arguments[1]) : std::nullopt;
     if (!by || abs(*by) != DynamicAPInt(1))
@@ -254,7 +255,7 @@ bool Checker::divideByOne(const Factor &factor, Sum &value) {
 
 /// Nothing is below the least, above the largest, or below itself.
 bool Checker::orderEnds(const Factor &factor, Sum &value) {
-  std::optional<NumberType> type = typeOfTwo(factor, "less");
+  std::optional<NumberType> type = typeOfTwo(factor, Head::Kind::Less);
   if (!type)
     return fail("there is no order of residues");
   const Sum &x = factor.arguments[0], &y = factor.arguments[1];
@@ -264,25 +265,56 @@ bool Checker::orderEnds(const Factor &factor, Sum &value) {
          fail("the order of two is not known");
 }
 
+/// What a monoid begins with; nothing where that is not known.
+static std::optional<Rational> neutralOf(const Head &monoid) {
+  bool isPlain = !monoid.getType();
+  std::optional<NumberType> residues = typeOf(monoid);
+  auto where = [](bool isKnown, int64_t value) {
+    return isKnown ? std::optional(Rational(value)) : std::nullopt;
+  };
+  switch (monoid.getKind()) {
+  case Head::Kind::Any:
+  case Head::Kind::Parity:
+    return where(isPlain, 0);
+  case Head::Kind::All:
+    return where(isPlain, 1);
+  case Head::Kind::Prod:
+    return where(isPlain || residues, 1);
+  case Head::Kind::Max:
+    return residues ? std::optional(Rational(residues->least())) : std::nullopt;
+  case Head::Kind::Min:
+    return residues ? std::optional(Rational(residues->largest()))
+                    : std::nullopt;
+  case Head::Kind::InOrder:
+  case Head::Kind::Either:
+    return std::nullopt;
+  case Head::Kind::None:
+  case Head::Kind::Unary:
+  case Head::Kind::Binary:
+  case Head::Kind::Positive:
+  case Head::Kind::Zero:
+  case Head::Kind::Less:
+  case Head::Kind::Compare:
+  case Head::Kind::Cast:
+  case Head::Kind::Element:
+  case Head::Kind::InRange:
+  case Head::Kind::Unwritten:
+  case Head::Kind::Placed:
+  case Head::Kind::Joined:
+    return std::nullopt;
+  }
+  llvm_unreachable("unknown head");
+}
+
 /// What a reduction gives that has no branch left.
 bool Checker::ofNothing(const Factor &factor, Sum &value) {
   if (factor.kind != Factor::Kind::Reduce || !factor.branches.empty())
     return fail("a reduction is of something");
-  StringRef name = factor.name;
-  value = {};
-  if (name == "any" || name == "parity")
-    return true;
-  std::optional<NumberType> product = typeOf(factor, "prod");
-  if (name == "all" || name == "prod" || product) {
-    value = constant(Rational(1));
-    return true;
-  }
-  for (bool isMaximum : {true, false})
-    if (auto type = typeOf(factor, isMaximum ? "max" : "min")) {
-      value = constant(Rational(isMaximum ? type->least() : type->largest()));
-      return true;
-    }
-  return fail("a reduction of nothing has no known value");
+  std::optional<Rational> neutral = neutralOf(factor.head);
+  if (!neutral)
+    return fail("a reduction of nothing has no known value");
+  value = constant(*neutral);
+  return true;
 }
 
 } // namespace mlc::kernel

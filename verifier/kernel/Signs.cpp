@@ -29,9 +29,9 @@ int Checker::signOf(const Context &context, const Factor &factor) {
                ? kernel::signOf(assumptions.inputs[factor.input])
                : 0;
   case Factor::Kind::Parameter: {
-    if (factor.name == infinityName)
+    if (factor.parameter == infinityName)
       return 2;
-    auto it = assumptions.parameters.find(factor.name);
+    auto it = assumptions.parameters.find(factor.parameter);
     return it == assumptions.parameters.end() ? 0 : kernel::signOf(it->second);
   }
   case Factor::Kind::Number:
@@ -39,63 +39,94 @@ int Checker::signOf(const Context &context, const Factor &factor) {
                       Formula::notNegative(factor.index[0] - Integer(1))))
       return 2;
     return decider.holds(context.known, Formula::notNegative(factor.index[0]));
-  case Factor::Kind::Call: {
-    if (factor.isTruth)
-      return 1;
-    // x^y is positive for x > 0. A power of another type has another name.
-    if (factor.name == name(BinaryFn::Pow) && factor.arguments.size() == 2)
-      return isPositive(context, factor.arguments[0]) ? 2 : 0;
-    std::optional<UnaryFn> function = unaryNamed(factor.name);
-    if (!function || factor.arguments.size() != 1)
-      return 0;
-    const ScalarFunction &facts = factsOf(*function);
-    const Sum &x = factor.arguments[0];
-    bool isOdd = factor.name == reciprocalName ||
-                 (facts.keepsZero() && facts.isMonotone());
-    bool isStrict =
-        factor.name == reciprocalName || facts.growth == Growth::Increasing;
-    // What the table says holds where a function is defined.
-    bool isDefined = facts.isDefinedEverywhere() ||
-                     factor.name == reciprocalName ||
-                     (facts.where.low == 0.0 && !facts.where.isOpen &&
-                      facts.where.high == Span::infinity &&
-                      !facts.excludesZero && isNotNegative(context, x));
-    if (!isDefined)
-      return 0;
-    if (facts.isAlwaysPositive() ||
-        (isOdd && isStrict && isPositive(context, x)))
-      return 2;
-    return facts.isNeverNegative() || (isOdd && isNotNegative(context, x));
-  }
+  case Factor::Kind::Call:
+    return factor.isTruth ? 1 : signOfCall(context, factor);
   case Factor::Kind::Reduce:
-    if (factor.isTruth)
-      return 1;
-    if (factor.name == "prod") {
-      // Of nothing it is 1.
-      int least = 2;
-      for (const Branch &original : factor.branches) {
-        Branch branch = renamed(original, names);
-        Context inside = context;
-        inside.bind(branch.variables);
-        inside.assume(branch.guards);
-        least = std::min(least, isPositive(inside, branch.value)      ? 2
-                                : isNotNegative(inside, branch.value) ? 1
-                                                                      : 0);
-      }
-      return least;
-    }
-    if (factor.name != "max")
-      return 0;
-    // At least its branches that are one point.
-    int best = 0;
-    for (const Branch &branch : factor.branches)
-      if (branch.variables.empty() && branch.guards.empty())
-        best = std::max(best, isPositive(context, branch.value)      ? 2
-                              : isNotNegative(context, branch.value) ? 1
-                                                                     : 0);
-    return best;
+    return factor.isTruth ? 1 : signOfReduction(context, factor);
   }
   llvm_unreachable("unknown factor");
+}
+
+/// By the table of functions, which speaks of the reals alone.
+int Checker::signOfFunction(const Context &context, UnaryFn function,
+                            const Sum &x) {
+  const ScalarFunction &facts = factsOf(function);
+  bool isReciprocal = function == UnaryFn::Reciprocal;
+  bool isOdd = isReciprocal || (facts.keepsZero() && facts.isMonotone());
+  bool isStrict = isReciprocal || facts.growth == Growth::Increasing;
+  // What the table says holds where a function is defined.
+  bool isDefined = facts.isDefinedEverywhere() || isReciprocal ||
+                   (facts.where.low == 0.0 && !facts.where.isOpen &&
+                    facts.where.high == Span::infinity && !facts.excludesZero &&
+                    isNotNegative(context, x));
+  if (!isDefined)
+    return 0;
+  if (facts.isAlwaysPositive() || (isOdd && isStrict && isPositive(context, x)))
+    return 2;
+  return facts.isNeverNegative() || (isOdd && isNotNegative(context, x));
+}
+
+int Checker::signOfCall(const Context &context, const Factor &call) {
+  switch (call.head.getKind()) {
+  case Head::Kind::Unary: {
+    std::optional<UnaryFn> function = functionOf(call);
+    return function ? signOfFunction(context, *function, call.arguments[0]) : 0;
+  }
+  case Head::Kind::Binary:
+    // x^y is positive for x > 0. A power of another type has another head.
+    return call.head == BinaryFn::Pow && call.arguments.size() == 2 &&
+                   isPositive(context, call.arguments[0])
+               ? 2
+               : 0;
+  case Head::Kind::Positive:
+  case Head::Kind::Zero:
+  case Head::Kind::Less:
+  case Head::Kind::Compare:
+  case Head::Kind::Cast:
+  case Head::Kind::Element:
+  case Head::Kind::InRange:
+  case Head::Kind::Unwritten:
+  case Head::Kind::Placed:
+  case Head::Kind::Joined:
+    return 0;
+  case Head::Kind::None:
+  case Head::Kind::Max:
+  case Head::Kind::Min:
+  case Head::Kind::Prod:
+  case Head::Kind::Any:
+  case Head::Kind::All:
+  case Head::Kind::Parity:
+  case Head::Kind::InOrder:
+  case Head::Kind::Either:
+    return 0;
+  }
+  llvm_unreachable("unknown head");
+}
+
+int Checker::signOfReduction(const Context &context, const Factor &reduction) {
+  auto signOf = [&](const Context &where, const Sum &value) {
+    return isPositive(where, value) ? 2 : isNotNegative(where, value) ? 1 : 0;
+  };
+  // Of nothing it is 1.
+  if (reduction.head == Head::Kind::Prod) {
+    int least = 2;
+    for (const Branch &original : reduction.branches) {
+      Branch branch = renamed(original, names);
+      Context inside = context;
+      inside.bind(branch.variables);
+      inside.assume(branch.guards);
+      least = std::min(least, signOf(inside, branch.value));
+    }
+    return least;
+  }
+  if (reduction.head != Head::Kind::Max)
+    return 0;
+  // At least its branches that are one point.
+  int best = 0;
+  for (const Branch &branch : reduction.branches)
+    if (branch.variables.empty() && branch.guards.empty())
+      best = std::max(best, signOf(context, branch.value));
+  return best;
 }
 
 bool Checker::isNotNegative(const Context &context, const Sum &sum) {
@@ -210,8 +241,8 @@ bool Checker::isGiven(Need::Kind kind, unsigned width, const Context &context,
       return fail("what is given is no product");
     // 1/0 is 0: what has an inverse that is not 0 is not 0.
     FactorRef factor = other[0].factors[proof.factor];
-    other =
-        isCall(*factor, reciprocalName) ? factor->arguments[0] : single(factor);
+    other = isCall(*factor, UnaryFn::Reciprocal) ? factor->arguments[0]
+                                                 : single(factor);
   }
   return isZero(context,
                 add(other, scaled(value, Rational(proof.isNegative ? 1 : -1))),
@@ -239,7 +270,7 @@ bool Checker::isNotZero(unsigned width, const Context &context,
   if (width > 0)
     return false;
   if (factor && factor->kind == Factor::Kind::Parameter) {
-    auto it = assumptions.parameters.find(factor->name);
+    auto it = assumptions.parameters.find(factor->parameter);
     if (it != assumptions.parameters.end() && it->second.isNotZero)
       return true;
   }
@@ -256,7 +287,7 @@ static std::optional<Known> knownOf(const Sum &condition) {
   auto signOf = [](const Sum &sum, const Rational &coefficient) {
     const Factor *factor = onlyFactor(sum);
     bool isSign = factor && sum[0].coefficient == coefficient &&
-                  isCall(*factor, "positive") &&
+                  isCall(*factor, Head::Kind::Positive) &&
                   !mentionsInfinity(factor->arguments[0]);
     return isSign ? factor : nullptr;
   };
@@ -332,7 +363,7 @@ bool Checker::isShown(Need::Kind kind, unsigned width, const Context &outer,
   case Shown::Kind::Root: {
     const Factor *root = onlyFactor(value);
     if (width > 0 || kind == Need::Kind::Defined || !root ||
-        !isCall(*root, "sqrt") || value[0].coefficient != Rational(1) ||
+        !isCall(*root, UnaryFn::Sqrt) || value[0].coefficient != Rational(1) ||
         proof.parts.size() != 2)
       return fail("a value is no root");
     const Sum &argument = root->arguments[0];
@@ -352,7 +383,7 @@ bool Checker::isShown(Need::Kind kind, unsigned width, const Context &outer,
     // 1/0 is 0.
     const Factor *inverse = onlyFactor(value);
     return (width == 0 && kind != Need::Kind::Defined && inverse &&
-            isCall(*inverse, reciprocalName) &&
+            isCall(*inverse, UnaryFn::Reciprocal) &&
             (kind == Need::Kind::NotZero ||
              value[0].coefficient > Rational(0)) &&
             proof.parts.size() == 1 &&

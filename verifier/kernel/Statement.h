@@ -75,18 +75,6 @@ private:
                 std::vector<Need> &into);
 };
 
-/// Whether the proof is one of the statement; else why not.
-struct Checked {
-  bool isProved = false;
-  /// Whether each side is defined where the other is.
-  bool isTwoWay = false;
-  /// That it reorders the terms of each side and no more (Check.h).
-  bool keepsTerms = false;
-  std::string failure = {};
-};
-Checked check(const Statement &statement, const StatementProof &proof,
-              Decider &decider);
-
 /// A proof for each case of a question.
 struct Proof {
   bool isLiteral = false; // of floats as bits (Unfold.h)

@@ -216,11 +216,11 @@ bool Checker::unwrap(const Step &step, const Context &context, Sum &sum) {
   if (factor->branches.size() != 1)
     return fail("a reduction is not of one value");
   const Branch &branch = factor->branches[0];
-  if (llvm::StringRef(factor->name).starts_with(inOrder))
+  if (!factor->head.keepsOneValue())
     return fail("a reduction is of more than values");
   Context inside = opened(context, term);
   bool isOne = branch.variables.empty() ||
-               (isIdempotent(factor->name) &&
+               (factor->head.isIdempotent() &&
                 step.integers.size() == branch.variables.size());
   Bindings point;
   for (auto [variable, integer] : llvm::zip(branch.variables, step.integers)) {
@@ -248,7 +248,7 @@ bool mentionsInfinity(const Sum &sum) {
   return llvm::any_of(sum, [](const Term &term) {
     return llvm::any_of(term.factors, [](const FactorRef &factor) {
       return (factor->kind == Factor::Kind::Parameter &&
-              factor->name == infinityName) ||
+              factor->parameter == infinityName) ||
              llvm::any_of(factor->arguments, mentionsInfinity) ||
              llvm::any_of(factor->branches, [](const Branch &branch) {
                return mentionsInfinity(branch.value);
@@ -262,7 +262,7 @@ static bool isMinusInfinity(const Sum &sum) {
          sum[0].variables.empty() && sum[0].guards.empty() &&
          sum[0].factors.size() == 1 &&
          sum[0].factors[0]->kind == Factor::Kind::Parameter &&
-         sum[0].factors[0]->name == infinityName;
+         sum[0].factors[0]->parameter == infinityName;
 }
 
 /// max(max(x), y) is max(x, y).
@@ -272,8 +272,7 @@ bool Checker::flatten(const Step &step, std::vector<Branch> &branches) {
       branch.value.size() == 1 && branch.value[0].coefficient == Rational(1) &&
       branch.value[0].variables.empty() && branch.value[0].guards.empty() &&
       branch.value[0].factors.size() == 1 &&
-      branch.value[0].factors[0]->kind == Factor::Kind::Reduce &&
-      branch.value[0].factors[0]->name == "max";
+      isReduce(*branch.value[0].factors[0], Head::Kind::Max);
   if (!isMaximum)
     return fail("a branch is no maximum");
   branches.erase(branches.begin() + step.part);
@@ -301,7 +300,7 @@ bool Checker::applyToBranches(const Step &step, const Context &inside,
     bool isFinite = llvm::none_of(branches, [](const Branch &branch) {
       return mentionsInfinity(branch.value);
     });
-    return (factor.name == "max" && isFinite && !branches.empty()) ||
+    return (factor.head == Head::Kind::Max && isFinite && !branches.empty()) ||
            fail("infinity is used otherwise than as a maximum of nothing");
   }
   if (step.part >= branches.size())
@@ -311,7 +310,7 @@ bool Checker::applyToBranches(const Step &step, const Context &inside,
   case Step::Kind::DropBranch: {
     std::vector<Branch> others = branches;
     others.erase(others.begin() + step.part);
-    if (!isIdempotent(factor.name) && !step.covers.empty())
+    if (!factor.head.isIdempotent() && !step.covers.empty())
       return fail("a repeated value counts");
     if (!covers(inside, branch, others, step.covers))
       return false;
@@ -319,10 +318,10 @@ bool Checker::applyToBranches(const Step &step, const Context &inside,
     return true;
   }
   case Step::Kind::Flatten:
-    return factor.name == "max" ? flatten(step, branches)
-                                : fail("a branch is no maximum");
+    return factor.head == Head::Kind::Max ? flatten(step, branches)
+                                          : fail("a branch is no maximum");
   case Step::Kind::DropLess: {
-    if (factor.name != "max" || step.other >= branches.size() ||
+    if (factor.head != Head::Kind::Max || step.other >= branches.size() ||
         step.other == step.part)
       return fail("a step has no branch");
     const Branch &other = branches[step.other];

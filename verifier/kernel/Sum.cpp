@@ -22,25 +22,23 @@ FactorRef makeRead(unsigned input, std::vector<Integer> index, bool isTruth) {
 }
 
 FactorRef makeParameter(llvm::StringRef name) {
-  return make({.kind = Factor::Kind::Parameter, .name = name.str()});
+  return make({.kind = Factor::Kind::Parameter, .parameter = name.str()});
 }
 
 FactorRef makeNumber(Integer integer) {
   return make({.kind = Factor::Kind::Number, .index = {std::move(integer)}});
 }
 
-FactorRef makeCall(llvm::StringRef name, std::vector<Sum> arguments,
-                   bool isTruth) {
+FactorRef makeCall(Head function, std::vector<Sum> arguments, bool isTruth) {
   return make({.kind = Factor::Kind::Call,
-               .name = name.str(),
+               .head = std::move(function),
                .arguments = std::move(arguments),
                .isTruth = isTruth});
 }
 
-FactorRef makeReduce(llvm::StringRef monoid, std::vector<Branch> branches,
-                     bool isTruth) {
+FactorRef makeReduce(Head monoid, std::vector<Branch> branches, bool isTruth) {
   return make({.kind = Factor::Kind::Reduce,
-               .name = monoid.str(),
+               .head = std::move(monoid),
                .branches = std::move(branches),
                .isTruth = isTruth});
 }
@@ -95,31 +93,30 @@ std::optional<Rational> asConstant(const Sum &sum) {
   return total;
 }
 
-unsigned widthNamed(llvm::StringRef type) {
-  unsigned width = 0;
-  if (!type.consume_front("s"))
-    type.consume_front("u");
-  return type.consume_front("i") && !type.getAsInteger(10, width) && width > 1
-             ? width
-             : 0;
-}
-
 std::optional<std::pair<NumberType, NumberType>> castOf(const Factor &factor) {
-  llvm::StringRef name = factor.name;
   if (factor.kind != Factor::Kind::Call || factor.arguments.size() != 1 ||
-      !name.consume_front("cast:"))
+      factor.head.getKind() != Head::Kind::Cast)
     return std::nullopt;
-  auto [from, to] = name.split(':');
-  std::optional<NumberType> first = numberTypeNamed(from),
-                            second = numberTypeNamed(to);
+  std::optional<NumberType> first = numberTypeOf(factor.head.getType()),
+                            second = numberTypeOf(factor.head.getTarget());
   if (!first || !second)
     return std::nullopt;
   return std::pair(*first, *second);
 }
 
-bool isCall(const Factor &factor, llvm::StringRef function) {
-  return factor.kind == Factor::Kind::Call && factor.name == function &&
+bool isCall(const Factor &factor, const Head &function) {
+  return factor.kind == Factor::Kind::Call && factor.head == function &&
          factor.arguments.size() == 1;
+}
+
+bool isReduce(const Factor &factor, const Head &monoid) {
+  return factor.kind == Factor::Kind::Reduce && factor.head == monoid;
+}
+
+std::optional<UnaryFn> functionOf(const Factor &factor) {
+  return factor.kind == Factor::Kind::Call && factor.arguments.size() == 1
+             ? factor.head.getFunction()
+             : std::nullopt;
 }
 
 const Factor *onlyFactor(const Sum &sum) {
@@ -277,7 +274,8 @@ public:
   bool compare(const Factor &a, const Factor &b) {
     if (&a == &b && names.empty())
       return true;
-    if (a.kind != b.kind || a.input != b.input || a.name != b.name)
+    if (a.kind != b.kind || a.input != b.input || a.parameter != b.parameter ||
+        a.head != b.head)
       return false;
     return llvm::equal(a.index, b.index,
                        [&](const Integer &x, const Integer &y) {

@@ -19,6 +19,7 @@
 #define MLC_VERIFIER_KERNEL_SUM_H
 
 #include "dialects/Interfaces/NumberTypes.h"
+#include "verifier/kernel/Head.h"
 #include "verifier/kernel/Integer.h"
 
 namespace mlc::kernel {
@@ -53,9 +54,9 @@ struct Factor {
   Kind kind;
   /// Read: the input.
   unsigned input = 0;
-  /// Parameter, Call: what; Reduce: the monoid. Where it is one of a type that
-  /// is not float, the type's name is part of it.
-  std::string name = {};
+  std::string parameter = {};
+  /// Call: the function; Reduce: the monoid.
+  Head head = {};
   /// Read: where; Number: the one integer.
   std::vector<Integer> index = {};
   std::vector<Sum> arguments = {};   // Call
@@ -66,9 +67,9 @@ struct Factor {
 FactorRef makeRead(unsigned input, std::vector<Integer> index, bool isTruth);
 FactorRef makeParameter(llvm::StringRef name);
 FactorRef makeNumber(Integer integer);
-FactorRef makeCall(llvm::StringRef name, std::vector<Sum> arguments,
+FactorRef makeCall(Head function, std::vector<Sum> arguments,
                    bool isTruth = false);
-FactorRef makeReduce(llvm::StringRef monoid, std::vector<Branch> branches,
+FactorRef makeReduce(Head monoid, std::vector<Branch> branches,
                      bool isTruth = false);
 
 Sum constant(Rational value);
@@ -81,13 +82,15 @@ Sum guarded(Sum sum, llvm::ArrayRef<Formula> guards);
 /// The number that it is, if it is one without variables, guards and factors.
 std::optional<Rational> asConstant(const Sum &sum);
 
-/// The width of the integers that a type's text names, "i8", "ui32"; 0 for
-/// others.
-unsigned widthNamed(llvm::StringRef type);
-/// The types that a cast's name has, "cast:i8:f32"; nothing for others.
+/// From which type a cast is to which; nothing for others.
 std::optional<std::pair<NumberType, NumberType>> castOf(const Factor &factor);
-/// Whether it calls this function of one argument.
-bool isCall(const Factor &factor, llvm::StringRef function);
+/// Whether it calls this function, of one argument.
+bool isCall(const Factor &factor, const Head &function);
+/// Whether it joins by this monoid.
+bool isReduce(const Factor &factor, const Head &monoid);
+/// The function of the reals that it calls, of one argument; nothing for
+/// others.
+std::optional<UnaryFn> functionOf(const Factor &factor);
 /// The factor that a sum is, times a number that is not 0; null where it is no
 /// such thing.
 const Factor *onlyFactor(const Sum &sum);

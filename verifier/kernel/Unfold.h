@@ -38,12 +38,6 @@ struct Assumptions {
 /// Infinity, where a definition has it as a constant: a number larger than all
 /// that are computed, of which only DropLowest (Proof.h) knows more.
 inline constexpr llvm::StringLiteral infinityName = "%inf";
-/// What the name of a reduction begins with that is a function of a set, of
-/// pairs of a place and a value or of two values, and no value where it is of
-/// one.
-inline constexpr llvm::StringLiteral inOrder = "in-order:";
-/// The call that inverts a real number.
-inline constexpr llvm::StringLiteral reciprocalName = "reciprocal";
 
 /// `value` must be so at every point of the variables where the guards hold and
 /// all of `path` are 1.

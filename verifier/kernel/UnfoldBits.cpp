@@ -34,7 +34,8 @@ static std::string formOf(const Sum &sum);
 /// elsewhere.
 static std::string formOf(const Factor &factor) {
   std::string form = std::to_string(static_cast<int>(factor.kind)) + ":" +
-                     std::to_string(factor.input) + ":" + factor.name + "(";
+                     std::to_string(factor.input) + ":" + factor.parameter +
+                     factor.head.str() + "(";
   for (const Sum &argument : factor.arguments)
     form += formOf(argument) + ",";
   for (const Branch &branch : factor.branches)
@@ -53,9 +54,8 @@ static std::string formOf(const Sum &sum) {
 }
 
 Sum Unfolder::functionOfBits(const ExprNode &node, ArrayRef<Sum> x) {
-  std::string type = textOf(node.type);
   if (node.kind == Expr::Kind::Unary) {
-    std::string function = name(node.unary).str() + ":" + type;
+    Head function(node.unary, node.type);
     const Factor *inner = onlyFactor(x[0]);
     auto real = mlir::dyn_cast<mlir::FloatType>(node.type);
     bool hasSign = !real || llvm::APFloat::semanticsHasSignedRepr(
@@ -65,7 +65,7 @@ Sum Unfolder::functionOfBits(const ExprNode &node, ArrayRef<Sum> x) {
       return inner->arguments[0];
     return single(makeCall(function, x.vec()));
   }
-  std::string function = name(node.binary).str() + ":" + type;
+  Head function(node.binary, node.type);
   auto isOne = [](const Sum &sum) { return asConstant(sum) == Rational(1); };
   switch (node.binary) {
   case BinaryFn::Mul:
@@ -93,7 +93,7 @@ Sum Unfolder::functionOfBits(const ExprNode &node, ArrayRef<Sum> x) {
   if (first != second)
     return single(makeCall(
         function, {x[first < second ? 0 : 1], x[first < second ? 1 : 0]}));
-  return single(makeReduce((inOrder + "either:" + function).str(),
+  return single(makeReduce(Head::either(node.binary, node.type),
                            {{{}, {}, x[0]}, {{}, {}, x[1]}}));
 }
 
@@ -122,13 +122,13 @@ Value Unfolder::reduceInOrder(const ExprNode &node, const Scope &scope) {
   for (Case &one : body) {
     std::vector<Sum> pair = place;
     pair.push_back(std::move(one.value));
-    Branch branch{variables, bounds, single(makeCall("%at", std::move(pair)))};
+    Branch branch{variables, bounds,
+                  single(makeCall(Head::Kind::Placed, std::move(pair)))};
     llvm::append_range(branch.guards, one.guards);
     branches.push_back(std::move(branch));
   }
   // Of places that have as many numbers.
-  std::string function = inOrder.str() + name(node.reduce).str() + ":" +
-                         textOf(node.type) + ":" + std::to_string(place.size());
+  Head function = Head::inOrder(node.reduce, node.type, place.size());
   return plain(single(makeReduce(function, std::move(branches))));
 }
 

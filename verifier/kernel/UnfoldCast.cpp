@@ -8,11 +8,11 @@ using llvm::ArrayRef;
 namespace mlc::kernel {
 
 /// Of integers, to an integer: the number modulo 2^width, with a sign or not.
-static std::string castName(mlir::Type from, mlir::Type to) {
-  std::string target = textOf(to);
-  if (widthOf(from) && widthOf(to))
-    target = "i" + std::to_string(widthOf(to));
-  return "cast:" + textOf(from) + ":" + target;
+static Head castHead(mlir::Type from, mlir::Type to) {
+  bool areIntegers = widthOf(from) && widthOf(to);
+  return Head::cast(
+      from,
+      areIntegers ? mlir::IntegerType::get(to.getContext(), widthOf(to)) : to);
 }
 
 /// A cast of integers whose every number it keeps, and type `between` has: what
@@ -41,19 +41,17 @@ static std::optional<Sum> castFromInner(const Sum &sum, mlir::Type from,
     return std::nullopt;
   const NumberType type = castOf(*inner)->first;
   const Sum &argument = inner->arguments[0];
-  llvm::StringRef source =
-      llvm::StringRef(inner->name).drop_front(5).split(':').first;
+  mlir::Type source = inner->head.getType();
   // A float that an integer type does not hold has no value in it.
   if (!isTruth(to) && isFloat(from) && !isFloat(to) &&
       !holdsNumbersOf(*target, type))
     return std::nullopt;
   if (isTruth(to))
-    return inverse(single(makeCall("zero:" + source.str(), {argument}, true)));
+    return inverse(
+        single(makeCall({Head::Kind::Zero, source}, {argument}, true)));
   if (target->isInteger() && target->width <= type.width)
     return argument;
-  std::string text =
-      target->isInteger() ? "i" + std::to_string(target->width) : textOf(to);
-  return single(makeCall("cast:" + source.str() + ":" + text, {argument}));
+  return single(makeCall(castHead(source, to), {argument}));
 }
 
 Value Unfolder::unfoldCast(const ExprNode &node, const Scope &scope) {
@@ -79,12 +77,12 @@ Value Unfolder::unfoldCast(const ExprNode &node, const Scope &scope) {
   if (isIdentity)
     return x;
   if (isTruth(to) && !isOfBits) {
-    std::string zero = widthOf(from) ? "zero:" + textOf(from) : "zero";
+    Head zero(Head::Kind::Zero, widthOf(from) ? from : mlir::Type());
     return apply({x}, [&](ArrayRef<Sum> s) {
       return inverse(single(makeCall(zero, {s[0]}, true)));
     });
   }
-  return call(castName(from, to), {x}, isTruth(to));
+  return call(castHead(from, to), {x}, isTruth(to));
 }
 
 bool Unfolder::isCastBack(const ExprNode &node, const Scope &scope) {

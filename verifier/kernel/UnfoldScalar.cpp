@@ -3,22 +3,16 @@
 #include "dialects/Interfaces/GuardedProduct.h"
 #include "verifier/kernel/Unfolder.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/raw_ostream.h"
 #include <cmath>
 
 using llvm::ArrayRef;
 
 namespace mlc::kernel {
 
-std::string textOf(mlir::Type type) {
-  std::string text;
-  llvm::raw_string_ostream(text) << type;
-  return text;
-}
-
-/// A function's name: with the type, where it is none of the reals.
-static std::string named(llvm::StringRef function, mlir::Type type) {
-  return isFloat(type) ? function.str() : function.str() + ":" + textOf(type);
+/// A function or monoid of a type's elements: with the type, where these are no
+/// reals.
+template <class Function> static Head of(Function function, mlir::Type type) {
+  return isFloat(type) ? Head(function) : Head(function, type);
 }
 
 Sum inverse(const Sum &truth) {
@@ -119,7 +113,7 @@ Value Unfolder::unfoldUnwritten(const ExprNode &node, const Scope &scope) {
   std::vector<Value> indices;
   for (const Expr &index : node.operands)
     indices.push_back(unfold(index, scope));
-  return call("unwritten:" + node.parameter, indices, isTruth(node.type));
+  return call(Head::unwritten(node.parameter), indices, isTruth(node.type));
 }
 
 Value Unfolder::unfoldUnary(const ExprNode &node, const Scope &scope) {
@@ -137,7 +131,7 @@ Value Unfolder::unfoldUnary(const ExprNode &node, const Scope &scope) {
     });
   if (isBits(node.type))
     return apply({x}, [&](ArrayRef<Sum> s) { return functionOfBits(node, s); });
-  return call(named(name(node.unary), node.type), {x}, isTruth(node.type));
+  return call(of(node.unary, node.type), {x}, isTruth(node.type));
 }
 
 /// Truth values: arithmetic is modulo 2.
@@ -197,9 +191,9 @@ std::optional<Value> Unfolder::unfoldPower(const Value &a, const Value &b,
     return std::nullopt;
   Value base = a;
   if (!isWhole)
-    base = call(name(UnaryFn::Sqrt), {a}, false);
+    base = call(UnaryFn::Sqrt, {a}, false);
   if (isNegative)
-    base = call(reciprocalName, {base}, false);
+    base = call(UnaryFn::Reciprocal, {base}, false);
   return apply({base}, [&](ArrayRef<Sum> x) {
     Sum product = constant(Rational(1));
     for (int i = 0; i < count; ++i)
@@ -237,14 +231,16 @@ Value Unfolder::unfoldBinary(const ExprNode &node, const Scope &scope) {
       break;
     dropsTerms |= isZero(a);
     return apply({a, b}, [&](ArrayRef<Sum> x) {
-      return multiply(x[0], single(makeCall(reciprocalName, {x[1]})));
+      return multiply(x[0], single(makeCall(UnaryFn::Reciprocal, {x[1]})));
     });
   case BinaryFn::Max:
   case BinaryFn::Min: {
     // Of reals, a minimum is the maximum of the negatives.
     bool isMirrored = isReal && node.binary == BinaryFn::Min;
     Rational sign(isMirrored ? -1 : 1);
-    std::string monoid = isReal ? "max" : named(name(node.binary), node.type);
+    Head::Kind kind = isReal || node.binary == BinaryFn::Max ? Head::Kind::Max
+                                                             : Head::Kind::Min;
+    Head monoid = of(kind, node.type);
     return apply({a, b}, [&](ArrayRef<Sum> x) {
       return scaled(single(makeReduce(monoid, {{{}, {}, scaled(x[0], sign)},
                                                {{}, {}, scaled(x[1], sign)}})),
@@ -263,7 +259,7 @@ Value Unfolder::unfoldBinary(const ExprNode &node, const Scope &scope) {
   case BinaryFn::Threefry:
     break;
   }
-  return call(named(name(node.binary), node.type), {a, b}, isTruth(node.type));
+  return call(of(node.binary, node.type), {a, b}, isTruth(node.type));
 }
 
 Value Unfolder::unfoldCompare(const ExprNode &node, const Scope &scope) {
@@ -281,7 +277,7 @@ Value Unfolder::unfoldCompare(const ExprNode &node, const Scope &scope) {
   mlir::Type type = node.operands[0]->type;
   // NaN makes a < b and not (b <= a) differ, so nothing is rearranged.
   if (isBits(type))
-    return call(name(node.predicate).str() + ":" + textOf(type),
+    return call(Head::compare(node.predicate, type),
                 isReversed ? ArrayRef<Value>{b, a} : ArrayRef<Value>{a, b},
                 true);
   Value result;
@@ -294,11 +290,10 @@ Value Unfolder::unfoldCompare(const ExprNode &node, const Scope &scope) {
     });
   } else if (widthOf(type) && !isEquality) {
     // Residues have no difference whose sign is their order.
-    result = call(named("less", type), {a, b}, /*truth=*/true);
+    result = call(of(Head::Kind::Less, type), {a, b}, /*truth=*/true);
   } else {
-    std::string function = isEquality ? "zero" : "positive";
-    if (widthOf(type))
-      function = named(function, type);
+    Head function(isEquality ? Head::Kind::Zero : Head::Kind::Positive,
+                  widthOf(type) ? type : mlir::Type());
     result = apply({a, b}, [&](ArrayRef<Sum> x) {
       return single(
           makeCall(function, {add(x[1], scaled(x[0], Rational(-1)))}, true));
@@ -337,6 +332,40 @@ Value Unfolder::unfoldSelect(const ExprNode &node, const Scope &scope) {
   return result;
 }
 
+/// Of what is added up there is a sum.
+static Head::Kind monoidOf(ReduceKind kind) {
+  switch (kind) {
+  case ReduceKind::Sum:
+    break;
+  case ReduceKind::Prod:
+    return Head::Kind::Prod;
+  case ReduceKind::Max:
+    return Head::Kind::Max;
+  case ReduceKind::Min:
+    return Head::Kind::Min;
+  case ReduceKind::Any:
+    return Head::Kind::Any;
+  case ReduceKind::All:
+    return Head::Kind::All;
+  }
+  llvm_unreachable("no monoid");
+}
+
+static Head::Kind monoidOfTruths(ReduceKind kind) {
+  switch (kind) {
+  case ReduceKind::Sum:
+    return Head::Kind::Parity;
+  case ReduceKind::Max:
+  case ReduceKind::Any:
+    return Head::Kind::Any;
+  case ReduceKind::Prod:
+  case ReduceKind::Min:
+  case ReduceKind::All:
+    return Head::Kind::All;
+  }
+  llvm_unreachable("unknown reduction");
+}
+
 Value Unfolder::unfoldReduce(const ExprNode &node, const Scope &scope) {
   if (isBits(node.type))
     return reduceInOrder(node, scope);
@@ -362,15 +391,11 @@ Value Unfolder::unfoldReduce(const ExprNode &node, const Scope &scope) {
   }
   bool isMirrored = isReal && node.reduce == ReduceKind::Min;
   Rational sign(isMirrored ? -1 : 1);
-  std::string monoid = name(node.reduce).str();
-  if (isReal)
-    monoid = isMirrored ? "max" : monoid;
-  else if (isTruth(node.type)) {
-    bool isAny =
-        node.reduce == ReduceKind::Max || node.reduce == ReduceKind::Any;
-    monoid = node.reduce == ReduceKind::Sum ? "parity" : isAny ? "any" : "all";
-  } else
-    monoid = named(monoid, node.type);
+  Head monoid = isTruth(node.type) ? monoidOfTruths(node.reduce)
+                : isMirrored       ? Head::Kind::Max
+                                   : monoidOf(node.reduce);
+  if (!isReal && !isTruth(node.type))
+    monoid = Head(monoid.getKind(), node.type);
   std::vector<Branch> branches;
   for (Case &one : body) {
     Branch branch{variables, bounds, scaled(std::move(one.value), sign)};

@@ -35,7 +35,6 @@ inline bool isIndex(mlir::Type type) {
   return mlir::isa<mlir::IndexType>(type);
 }
 
-std::string textOf(mlir::Type type);
 /// The number that a finite double is.
 Rational exactly(double value);
 
@@ -122,9 +121,9 @@ private:
   std::optional<Choice> indexChoice(const Expr &index, const Scope &scope);
   std::optional<Formula> formula(const ExprNode &node, const Scope &scope);
 
-  Value call(llvm::StringRef name, llvm::ArrayRef<Value> operands, bool truth) {
+  Value call(const Head &function, llvm::ArrayRef<Value> operands, bool truth) {
     return apply(operands, [&](llvm::ArrayRef<Sum> sums) {
-      return single(makeCall(name, sums.vec(), truth));
+      return single(makeCall(function, sums.vec(), truth));
     });
   }
   Sum multiply(const Sum &a, const Sum &b);

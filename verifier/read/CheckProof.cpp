@@ -2,6 +2,7 @@
 
 #include "verifier/read/CheckProof.h"
 #include "verifier/kernel/Cases.h"
+#include "verifier/kernel/CheckStatement.h"
 #include "verifier/kernel/Text.h"
 #include "verifier/read/Reals.h"
 #include "llvm/ADT/STLExtras.h"

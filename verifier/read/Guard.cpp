@@ -21,6 +21,24 @@ Guard Guard::negated() const {
   llvm_unreachable("unknown guard");
 }
 
+Guard guardOf(IntExpr lhs, ComparePredicate predicate, IntExpr rhs) {
+  switch (predicate) {
+  case ComparePredicate::EQ:
+    return Guard::zero(lhs - rhs);
+  case ComparePredicate::NE:
+    return Guard::nonZero(lhs - rhs);
+  case ComparePredicate::LT:
+    return Guard::less(lhs, rhs);
+  case ComparePredicate::LE:
+    return Guard::nonNegative(rhs - lhs);
+  case ComparePredicate::GT:
+    return Guard::less(rhs, lhs);
+  case ComparePredicate::GE:
+    return Guard::nonNegative(lhs - rhs);
+  }
+  llvm_unreachable("unknown predicate");
+}
+
 IntExpr IndexMonomial::toExpr(mlir::MLIRContext *context) const {
   IntExpr result = IntExpr::constant(context, coefficient);
   for (IntExpr atom : atoms)

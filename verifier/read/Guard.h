@@ -8,6 +8,7 @@
 #ifndef MLC_VERIFIER_READ_GUARD_H
 #define MLC_VERIFIER_READ_GUARD_H
 
+#include "dialects/Interfaces/Enums.h"
 #include "dialects/Interfaces/IntExpr.h"
 #include "llvm/ADT/SmallVector.h"
 #include <map>
@@ -35,6 +36,9 @@ struct Guard {
     return kind == other.kind && expr == other.expr;
   }
 };
+
+/// `lhs predicate rhs` as a condition on one side of 0.
+Guard guardOf(IntExpr lhs, ComparePredicate predicate, IntExpr rhs);
 
 /// coefficient * product of atoms.
 struct IndexMonomial {

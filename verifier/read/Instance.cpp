@@ -4,7 +4,6 @@
 #include "dialects/Interfaces/Compare.h"
 #include "dialects/Interfaces/EvaluatorScalar.h"
 #include "dialects/Interfaces/NumberTypes.h"
-#include "verifier/read/NeedsAtSizes.h"
 #include "llvm/ADT/STLExtras.h"
 
 using llvm::ArrayRef;

@@ -11,13 +11,13 @@
 #define MLC_VERIFIER_READ_INSTANCE_H
 
 #include "dialects/Interfaces/Evaluator.h"
+#include "verifier/read/NeedsAtSizes.h"
 #include "verifier/read/Question.h"
 #include <random>
 #include <set>
 
 namespace mlc::verifier {
 
-using SymbolValues = std::map<std::string, int64_t>;
 using ParameterValues = std::map<std::string, double>;
 
 /// Whether a parameter's value, or all elements of an argument, satisfy an
@@ -74,9 +74,6 @@ enum class SizeKind {
   Numbers,  // around the numbers that are mentioned, and their multiples
   Beyond,   // one or two above all that is mentioned, the others ordinary
 };
-
-/// The value of an expression under symbols.
-std::optional<int64_t> valueOf(IntExpr expr, const SymbolValues &values);
 
 class Instance {
 public:

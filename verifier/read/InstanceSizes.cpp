@@ -112,13 +112,6 @@ Unknowns::Unknowns(const Question &question) {
 // Satisfying guards
 //===----------------------------------------------------------------------===//
 
-std::optional<int64_t> valueOf(IntExpr expr, const SymbolValues &values) {
-  return expr.evaluate([&](StringRef name) -> std::optional<int64_t> {
-    auto it = values.find(name.str());
-    return it == values.end() ? std::nullopt : std::optional(it->second);
-  });
-}
-
 static bool holds(Guard::Kind kind, int64_t value) {
   switch (kind) {
   case Guard::Kind::NonNegative:

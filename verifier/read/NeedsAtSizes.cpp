@@ -7,6 +7,13 @@ using llvm::StringRef;
 
 namespace mlc::verifier {
 
+std::optional<int64_t> valueOf(IntExpr expr, const SymbolValues &values) {
+  return expr.evaluate([&](StringRef name) -> std::optional<int64_t> {
+    auto it = values.find(name.str());
+    return it == values.end() ? std::nullopt : std::optional(it->second);
+  });
+}
+
 namespace {
 
 /// Whether a need holds of all values of its loops and iterations.

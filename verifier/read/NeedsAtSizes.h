@@ -3,9 +3,15 @@
 #ifndef MLC_VERIFIER_READ_NEEDSATSIZES_H
 #define MLC_VERIFIER_READ_NEEDSATSIZES_H
 
-#include "verifier/read/Instance.h"
+#include "verifier/read/WellFormed.h"
+#include <optional>
 
 namespace mlc::verifier {
+
+using SymbolValues = std::map<std::string, int64_t>;
+
+/// The value of an expression under symbols.
+std::optional<int64_t> valueOf(IntExpr expr, const SymbolValues &values);
 
 /// Whether a need holds for these sizes and all values of its loops and
 /// iterations; nothing where there are too many of those, or one cannot be

@@ -63,9 +63,6 @@ struct Question {
 /// What messages call a result: `result 0`.
 std::string describeResult(const Question &question, unsigned result);
 
-/// `lhs predicate rhs` as a condition on one side of 0.
-Guard guardOf(IntExpr lhs, ComparePredicate predicate, IntExpr rhs);
-
 /// The cases in which all conditions hold, with equations solved; nothing where
 /// there are too many.
 std::optional<std::vector<Case>>

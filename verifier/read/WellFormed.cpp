@@ -2,7 +2,6 @@
 
 #include "verifier/read/WellFormed.h"
 #include "dialects/Graph/MovementOps.h"
-#include "verifier/read/Question.h"
 #include "llvm/ADT/STLExtras.h"
 
 using llvm::ArrayRef;
@@ -299,9 +298,5 @@ void needsOf(const Definition &definition, const std::set<unsigned> &openStages,
     for (const Piece &piece : definition.stages[stage].pieces)
       ReadNeeds(definition, out).visit(piece);
 }
-
-//===----------------------------------------------------------------------===//
-// What is known
-//===----------------------------------------------------------------------===//
 
 } // namespace mlc::verifier

@@ -1,6 +1,7 @@
 //===- ByKernel.cpp - Proofs that the kernel accepts ----------------------===//
 
 #include "verifier/search/ByKernel.h"
+#include "verifier/kernel/CheckStatement.h"
 #include "verifier/kernel/Share.h"
 #include "verifier/kernel/Text.h"
 #include "verifier/read/Reals.h"

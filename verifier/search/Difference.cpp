@@ -15,17 +15,42 @@ namespace {
 /// Operations that have several spellings but one normal form.
 enum class Family { Order, Equality, Extremum, Quotient };
 
-std::optional<Family> familyOf(StringRef function) {
-  StringRef name = function.split(':').first;
-  if (name == "positive" || name == "less")
+std::optional<Family> familyOf(const kernel::Head &head) {
+  using Kind = kernel::Head::Kind;
+  switch (head.getKind()) {
+  case Kind::Positive:
+  case Kind::Less:
     return Family::Order;
-  if (name == "zero")
+  case Kind::Zero:
     return Family::Equality;
-  if (name == "max" || name == "min")
+  case Kind::Max:
+  case Kind::Min:
     return Family::Extremum;
-  if (name == kernel::reciprocalName)
-    return Family::Quotient;
-  return std::nullopt;
+  case Kind::Unary:
+    return head.ofReals() == UnaryFn::Reciprocal
+               ? std::optional(Family::Quotient)
+               : std::nullopt;
+  case Kind::Binary:
+    return head.ofReals() == BinaryFn::Max || head.ofReals() == BinaryFn::Min
+               ? std::optional(Family::Extremum)
+               : std::nullopt;
+  case Kind::None:
+  case Kind::Compare:
+  case Kind::Cast:
+  case Kind::Element:
+  case Kind::InRange:
+  case Kind::Unwritten:
+  case Kind::Placed:
+  case Kind::Joined:
+  case Kind::Prod:
+  case Kind::Any:
+  case Kind::All:
+  case Kind::Parity:
+  case Kind::InOrder:
+  case Kind::Either:
+    return std::nullopt;
+  }
+  llvm_unreachable("unknown head");
 }
 
 /// The family and name of an operation that has one; index operations have
@@ -103,15 +128,15 @@ private:
       names[argument] = {argument};
     }
     if (factor.kind == Kind::Call || factor.kind == Kind::Reduce)
-      names[factor.name] = namesOf(factor.name);
+      names[factor.head.str()] = namesOf(factor.head);
     for (const kernel::Sum &argument : factor.arguments)
       add(argument);
     for (const kernel::Branch &branch : factor.branches)
       add(branch.value);
   }
 
-  Names namesOf(const std::string &function) const {
-    std::optional<Family> family = familyOf(function);
+  Names namesOf(const kernel::Head &head) const {
+    std::optional<Family> family = familyOf(head);
     auto it = family ? words.find(*family) : words.end();
     if (it != words.end())
       return it->second;
@@ -119,7 +144,7 @@ private:
     // selection.
     if (family == Family::Order || family == Family::Equality)
       return {"a comparison"};
-    return {function};
+    return {head.str()};
   }
 
   llvm::ArrayRef<std::string> arguments;

@@ -155,7 +155,8 @@ std::optional<std::vector<Integer>> toSlots(ArrayRef<Variable> variables,
 
 std::string headOf(const Factor &factor) {
   return std::to_string(static_cast<int>(factor.kind)) + ":" +
-         std::to_string(factor.input) + ":" + factor.name;
+         std::to_string(factor.input) + ":" + factor.parameter +
+         factor.head.str();
 }
 
 std::string signatureOf(const Term &term) {

@@ -103,9 +103,10 @@ std::optional<Zero> Elaborator::byNote(const Context &context, const Sum &sum,
   Context wider;
   std::optional<Place> place =
       findFactor(sum, sum, path, [&](const Factor &factor) {
-        bool isRounding = isCall(factor, "floor") || isCall(factor, "ceil") ||
-                          isCall(factor, "roundeven");
-        std::optional<UnaryFn> function = unaryNamed(factor.name);
+        bool isRounding = isCall(factor, UnaryFn::Floor) ||
+                          isCall(factor, UnaryFn::Ceil) ||
+                          isCall(factor, UnaryFn::RoundEven);
+        std::optional<UnaryFn> function = functionOf(factor);
         bool hasRange = function && factsOf(*function).isDefinedEverywhere() &&
                         std::isfinite(factsOf(*function).range.high);
         if (!(isOfRange ? hasRange : isRounding))
@@ -166,7 +167,7 @@ std::optional<Zero> Elaborator::byLogarithms(const Context &context,
   if (zero.shown.empty())
     return std::nullopt;
   if (!rest.empty())
-    over = multiply(over, single(makeCall("exp", {rest})), names);
+    over = multiply(over, single(makeCall(UnaryFn::Exp, {rest})), names);
   std::optional<Zero> then =
       resolve(context, add(over, scaled(under, Rational(-1))), 0);
   if (!then)
@@ -180,7 +181,7 @@ std::optional<Zero> Elaborator::byClearing(const Context &context,
   for (unsigned t = 0; t < sum.size(); ++t)
     for (unsigned f = 0; f < sum[t].factors.size(); ++f) {
       Place place{{t, f, 0}};
-      FactorRef inverse = isCall(*sum[t].factors[f], reciprocalName)
+      FactorRef inverse = isCall(*sum[t].factors[f], UnaryFn::Reciprocal)
                               ? checker.factorAt(place, sum)
                               : nullptr;
       if (!inverse)
@@ -280,7 +281,7 @@ std::optional<Zero> Elaborator::byTruth(const Context &context, const Sum &sum,
                                         unsigned width) {
   Place path;
   std::optional<Place> place = findFactor(sum, sum, path, [](const Factor &f) {
-    return f.isTruth && !isCall(f, "zero");
+    return f.isTruth && !isCall(f, Head::Kind::Zero);
   });
   if (!place)
     return std::nullopt;
@@ -295,7 +296,8 @@ std::optional<Zero> Elaborator::byTruth(const Context &context, const Sum &sum,
       zero.cases.push_back(std::move(*absurd));
       continue;
     }
-    if (isCall(*truth, "positive") && !mentionsInfinity(truth->arguments[0]))
+    if (isCall(*truth, Head::Kind::Positive) &&
+        !mentionsInfinity(truth->arguments[0]))
       inside.values.push_back(
           {isOne, scaled(truth->arguments[0], Rational(isOne ? 1 : -1))});
     std::optional<Zero> one =
@@ -311,7 +313,7 @@ std::optional<Zero> Elaborator::byTruth(const Context &context, const Sum &sum,
 /// that both choices use the same truth value.
 std::optional<Step> Elaborator::choiceFor(const Context &context,
                                           const Factor &factor) {
-  bool isMinimum = llvm::StringRef(factor.name).starts_with("min");
+  bool isMinimum = factor.head.getKind() == Head::Kind::Min;
   for (unsigned i = 0; i < factor.branches.size(); ++i)
     for (unsigned j = i + 1; j < factor.branches.size(); ++j) {
       bool isTurned =
@@ -340,8 +342,8 @@ std::optional<Step> Elaborator::expansionOf(const Context &context,
     return works(step) ? std::optional(step) : std::nullopt;
   }
   if (what == Expansion::Residues) {
-    bool isOfReals = factor.name == "max";
-    bool isOrdered = factor.kind == Factor::Kind::Reduce && !isOfReals;
+    bool isOrdered =
+        factor.kind == Factor::Kind::Reduce && factor.head != Head::Kind::Max;
     return isOrdered ? choiceFor(context, factor) : std::nullopt;
   }
   for (Step::Kind kind : {Step::Kind::SignsOfZero, Step::Kind::Magnitude,
@@ -350,15 +352,15 @@ std::optional<Step> Elaborator::expansionOf(const Context &context,
       return step;
   if (factor.kind == Factor::Kind::Reduce) {
     // A magnitude inside a maximum becomes values of that maximum.
-    for (unsigned b = 0; factor.name == "max" && b < factor.branches.size();
-         ++b) {
+    bool isMaximum = factor.head == Head::Kind::Max;
+    for (unsigned b = 0; isMaximum && b < factor.branches.size(); ++b) {
       Step step{.kind = Step::Kind::Magnitude, .path = {{0, 0, b}}};
       if (works(step))
         return step;
     }
     return choiceFor(context, factor);
   }
-  if (!isCall(factor, "sqrt") || factor.arguments[0].size() != 1)
+  if (!isCall(factor, UnaryFn::Sqrt) || factor.arguments[0].size() != 1)
     return std::nullopt;
   const Term &term = factor.arguments[0][0];
   if (!term.variables.empty() || !term.guards.empty() ||
@@ -409,7 +411,8 @@ std::optional<Zero> Elaborator::byExpansion(const Context &context,
 std::optional<Zero> Elaborator::byJoinedReciprocals(const Context &context,
                                                     const Sum &sum) {
   auto isOfSum = [](const Factor &factor) {
-    return isCall(factor, reciprocalName) && factor.arguments[0].size() > 1;
+    return isCall(factor, UnaryFn::Reciprocal) &&
+           factor.arguments[0].size() > 1;
   };
   Sum next = sum;
   std::vector<Step> steps;

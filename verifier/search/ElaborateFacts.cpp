@@ -82,8 +82,7 @@ std::optional<Step> Elaborator::stepForOrder(const Context &inside,
   Step same{.kind = Step::Kind::SameOrder, .factor = f};
   const Factor *call =
       argument.size() == 2 ? onlyFactor({argument[0]}) : nullptr;
-  std::optional<UnaryFn> function =
-      call ? unaryNamed(call->name) : std::nullopt;
+  std::optional<UnaryFn> function = call ? functionOf(*call) : std::nullopt;
   if (function && !factsOf(*function).isDefinedEverywhere())
     for (const Term &part : argument)
       if (const Factor *one = onlyFactor({part});
@@ -109,8 +108,8 @@ std::optional<Step> Elaborator::stepForOrder(const Context &inside,
       return step;
   }
   Rational first = leadingNumber(argument);
-  bool isPositive = factor.name == "positive",
-       isOfReals = factor.name == "zero";
+  bool isPositive = factor.head == Head::Kind::Positive,
+       isOfReals = factor.head == Head::Kind::Zero;
   Rational by = isPositive ? abs(first) : isOfReals ? first : Rational(1);
   if (!isPositive && !isOfReals && first < Rational(0))
     by = Rational(-1);
@@ -130,13 +129,12 @@ std::optional<Step> Elaborator::stepForOrder(const Context &inside,
 std::optional<Step> Elaborator::stepForCall(const Context &inside,
                                             const Term &term, unsigned f) {
   const Factor &factor = *term.factors[f];
-  if (factor.arguments.size() == 2 &&
-      llvm::StringRef(factor.name).contains(':'))
+  if (factor.arguments.size() == 2 && factor.head.getType())
     return stepForResidues(inside, term, f);
   if (factor.arguments.size() != 1)
     return std::nullopt;
   const Sum &argument = factor.arguments[0];
-  std::optional<UnaryFn> function = unaryNamed(factor.name);
+  std::optional<UnaryFn> function = functionOf(factor);
   if (argument.empty() && function && factsOf(*function).hasZero())
     return Step{.kind = Step::Kind::AtZero};
   if (Step step{.kind = Step::Kind::AtOne};
@@ -144,21 +142,23 @@ std::optional<Step> Elaborator::stepForCall(const Context &inside,
     return step;
   const Factor *inner = onlyFactor(argument);
   bool isPlain = inner && argument[0].coefficient == Rational(1);
-  if (factor.name == reciprocalName) {
+  if (function == UnaryFn::Reciprocal) {
     bool isProduct = argument.size() == 1 && argument[0].variables.empty() &&
                      argument[0].guards.empty() &&
                      argument[0].coefficient != Rational(0);
-    if (isProduct && (!isPlain || isCall(*inner, reciprocalName)))
+    if (isProduct && (!isPlain || isCall(*inner, UnaryFn::Reciprocal)))
       return Step{.kind = Step::Kind::SplitReciprocal};
   }
-  if (factor.name == reciprocalName && isPlain && isCall(*inner, "exp"))
+  if (function == UnaryFn::Reciprocal && isPlain &&
+      isCall(*inner, UnaryFn::Exp))
     return Step{.kind = Step::Kind::InvertExponential};
-  if (factor.name == "log" && isPlain && isCall(*inner, "exp"))
+  if (function == UnaryFn::Log && isPlain && isCall(*inner, UnaryFn::Exp))
     return Step{.kind = Step::Kind::LogOfExp};
-  if (factor.name == "exp")
+  if (function == UnaryFn::Exp)
     for (auto [i, part] : llvm::enumerate(argument))
       if (const Factor *log = onlyFactor({part});
-          log && isCall(*log, "log") && abs(part.coefficient) == Rational(1))
+          log && isCall(*log, UnaryFn::Log) &&
+          abs(part.coefficient) == Rational(1))
         if (auto shown = show(Need::Kind::Positive, 0, inside,
                               log->arguments[0], pathOf(term, f, f)))
           return Step{.kind = Step::Kind::ExpOfLog,
@@ -167,12 +167,12 @@ std::optional<Step> Elaborator::stepForCall(const Context &inside,
   if (Step step{.kind = Step::Kind::OfNumber};
       castOf(factor) && worksOn(step, inside, factor))
     return step;
-  bool isOrder = factor.name == "positive" ||
-                 llvm::StringRef(factor.name).starts_with("zero");
+  bool isPositive = factor.head == Head::Kind::Positive;
+  bool isOrder = isPositive || factor.head.getKind() == Head::Kind::Zero;
   if (isOrder)
     if (auto step = stepForOrder(inside, term, f))
       return step;
-  if (factor.name == "positive" && !inside.values.empty())
+  if (isPositive && !inside.values.empty())
     return decisionFor(inside, term, f);
   // Odd and even functions of the table: both sides choose the same sign.
   if (function && factsOf(*function).parity != Parity::None &&
@@ -207,28 +207,29 @@ std::optional<Step> Elaborator::stepForPair(const Context &inside,
                                             const Term &term, unsigned f,
                                             unsigned g) {
   const Factor &first = *term.factors[f], &second = *term.factors[g];
-  if (f < g && isCall(first, "exp") && isCall(second, "exp"))
+  if (f < g && isCall(first, UnaryFn::Exp) && isCall(second, UnaryFn::Exp))
     return Step{.kind = Step::Kind::JoinExponentials, .other = g};
-  if (f < g && isCall(first, "sqrt") && same(first, second))
+  if (f < g && isCall(first, UnaryFn::Sqrt) && same(first, second))
     if (auto shown = show(Need::Kind::NotNegative, 0, inside,
                           first.arguments[0], pathOf(term, f, g)))
       return Step{
           .kind = Step::Kind::SquareOfRoot, .other = g, .need = {*shown}};
-  if (f < g && isCall(first, "sin") && same(first, second))
+  if (f < g && isCall(first, UnaryFn::Sin) && same(first, second))
     return Step{.kind = Step::Kind::SquareOfSine, .other = g};
-  if (f < g && llvm::StringRef(first.name).starts_with("abs:") &&
-      same(first, second))
+  bool isOfResidues = first.head.getType() &&
+                      first.head == Head(UnaryFn::Abs, first.head.getType());
+  if (f < g && isOfResidues && same(first, second))
     return Step{.kind = Step::Kind::SquareOfMagnitude, .other = g};
   bool arePowers = f < g && first.kind == Factor::Kind::Call &&
-                   first.name == name(BinaryFn::Pow) &&
-                   second.name == first.name && first.arguments.size() == 2 &&
+                   first.head == BinaryFn::Pow && second.head == first.head &&
+                   first.arguments.size() == 2 &&
                    second.arguments.size() == 2 &&
                    same(first.arguments[0], second.arguments[0]);
   if (arePowers)
     if (auto shown = show(Need::Kind::Positive, 0, inside, first.arguments[0],
                           pathOf(term, f, g)))
       return Step{.kind = Step::Kind::JoinPowers, .other = g, .need = {*shown}};
-  if (!isCall(second, reciprocalName))
+  if (!isCall(second, UnaryFn::Reciprocal))
     return std::nullopt;
   const Factor *inverted = onlyFactor(second.arguments[0]);
   bool isInverse =

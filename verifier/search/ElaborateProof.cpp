@@ -217,7 +217,7 @@ std::optional<Match> Elaborator::match(const Context &context,
     }
     return result;
   }
-  if (!isIdempotent(factor.name)) {
+  if (!factor.head.isIdempotent()) {
     std::optional<Zero> proof =
         differ(branchesAsTerms(factor), branchesAsTerms(partner));
     if (!proof)
@@ -329,8 +329,8 @@ waysOf(const Need &need, unsigned number, Need::Kind kind) {
     return ways;
   Shown divisor{.kind = Shown::Kind::Divisor, .need = number};
   for (const FactorRef &factor : need.value[0].factors) {
-    ways.push_back({isCall(*factor, reciprocalName) ? factor->arguments[0]
-                                                    : single(factor),
+    ways.push_back({isCall(*factor, UnaryFn::Reciprocal) ? factor->arguments[0]
+                                                         : single(factor),
                     divisor});
     ++divisor.factor;
   }
@@ -460,7 +460,7 @@ std::optional<Shown> Elaborator::show(Need::Kind kind, unsigned width,
   if (width > 0 || kind == Need::Kind::Defined)
     return std::nullopt;
   const Factor *factor = onlyFactor(value);
-  if (factor && isCall(*factor, "sqrt") &&
+  if (factor && isCall(*factor, UnaryFn::Sqrt) &&
       value[0].coefficient == Rational(1)) {
     Shown shown{.kind = Shown::Kind::Root};
     for (Need::Kind part : {Need::Kind::NotZero, Need::Kind::NotNegative})
@@ -471,7 +471,7 @@ std::optional<Shown> Elaborator::show(Need::Kind kind, unsigned width,
   }
   bool hasSign = value.size() == 1 && (kind == Need::Kind::NotZero ||
                                        value[0].coefficient > Rational(0));
-  if (hasSign && factor && isCall(*factor, reciprocalName))
+  if (hasSign && factor && isCall(*factor, UnaryFn::Reciprocal))
     if (auto shown = showParts(Shown::Kind::Inverse, kind, context,
                                factor->arguments[0], path))
       return shown;

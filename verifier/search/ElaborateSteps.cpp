@@ -242,7 +242,7 @@ std::optional<Step> Elaborator::stepFor(const Context &inside,
     }
   }
   bool hasReciprocal = llvm::any_of(term.factors, [](const FactorRef &f) {
-    return isCall(*f, reciprocalName);
+    return isCall(*f, UnaryFn::Reciprocal);
   });
   if (numbers > 1 && hasReciprocal)
     return Step{.kind = Step::Kind::JoinNumbers};
@@ -265,7 +265,7 @@ Elaborator::pointOf(const Context &inside, ArrayRef<Variable> variables,
 /// Unwraps a maximum of a constant value.
 std::optional<Step> Elaborator::unwrapFor(const Context &inside,
                                           const Factor &factor) {
-  if (factor.branches.size() != 1 || !isIdempotent(factor.name))
+  if (factor.branches.size() != 1 || !factor.head.isIdempotent())
     return std::nullopt;
   const Branch &branch = factor.branches[0];
   bool varies = llvm::any_of(
@@ -275,7 +275,7 @@ std::optional<Step> Elaborator::unwrapFor(const Context &inside,
   if (!point)
     return std::nullopt;
   Step step{.kind = Step::Kind::Unwrap, .integers = *point};
-  Sum trial = single(makeReduce(factor.name, factor.branches, factor.isTruth));
+  Sum trial = single(makeReduce(factor.head, factor.branches, factor.isTruth));
   return checker.apply(step, inside, trial) ? std::optional(step)
                                             : std::nullopt;
 }
@@ -288,18 +288,22 @@ std::optional<Step> Elaborator::stepForReduce(const Context &inside,
     return Step{.kind = Step::Kind::Unwrap};
   if (auto step = unwrapFor(inside, factor))
     return step;
-  auto isReduce = [](const Sum &value, llvm::StringRef name) {
-    return value.size() == 1 && value[0].coefficient == Rational(1) &&
-           value[0].variables.empty() && value[0].guards.empty() &&
-           value[0].factors.size() == 1 && value[0].factors[0]->name == name;
+  auto bareFactor = [](const Sum &value) {
+    return !value.empty() && value[0].coefficient == Rational(1)
+               ? onlyFactor(value)
+               : nullptr;
   };
+  bool isMaximum = factor.head == Head::Kind::Max;
   bool hasLowest = llvm::any_of(branches, [&](const Branch &b) {
-    return isReduce(scaled(b.value, Rational(-1)), infinityName);
+    Sum negative = scaled(b.value, Rational(-1));
+    const Factor *bare = bareFactor(negative);
+    return bare && bare->parameter == infinityName;
   });
-  if (factor.name == "max" && hasLowest && branches.size() > 1)
+  if (isMaximum && hasLowest && branches.size() > 1)
     return Step{.kind = Step::Kind::DropLowest};
-  for (unsigned b = 0; b < branches.size(); ++b)
-    if (factor.name == "max" && isReduce(branches[b].value, "max"))
+  for (unsigned b = 0; isMaximum && b < branches.size(); ++b)
+    if (const Factor *bare = bareFactor(branches[b].value);
+        bare && isReduce(*bare, Head::Kind::Max))
       return Step{.kind = Step::Kind::Flatten, .part = b};
   if (Step step{.kind = Step::Kind::OfNothing};
       branches.empty() && worksOn(step, inside, factor))
@@ -307,12 +311,12 @@ std::optional<Step> Elaborator::stepForReduce(const Context &inside,
   for (unsigned b = 0; b < branches.size(); ++b) {
     std::vector<Branch> others = branches.vec();
     others.erase(others.begin() + b);
-    if (!isIdempotent(factor.name))
+    if (!factor.head.isIdempotent())
       others.clear();
     if (auto covers = cover(inside, branches[b], others))
       return Step{.kind = Step::Kind::DropBranch, .part = b, .covers = *covers};
   }
-  return factor.name == "max" ? stepForMaximum(inside, factor) : std::nullopt;
+  return isMaximum ? stepForMaximum(inside, factor) : std::nullopt;
 }
 
 /// The greatest common divisor of all coefficients.
@@ -331,8 +335,7 @@ std::optional<Step> Elaborator::takeFunctionFor(const Context &inside,
                                                 const Factor &factor,
                                                 unsigned other) {
   const Factor *call = onlyFactor(factor.branches[other].value);
-  std::optional<UnaryFn> function =
-      call ? unaryNamed(call->name) : std::nullopt;
+  std::optional<UnaryFn> function = call ? functionOf(*call) : std::nullopt;
   if (!function || !factsOf(*function).isMonotone())
     return std::nullopt;
   Step step{.kind = Step::Kind::TakeFunction, .other = other};
@@ -344,7 +347,7 @@ std::optional<Step> Elaborator::takeFunctionFor(const Context &inside,
     within.bind(branch.variables);
     within.assume(branch.guards);
     const Factor *one = onlyFactor(branch.value);
-    bool isAlike = one && isCall(*one, call->name);
+    bool isAlike = one && isCall(*one, *function);
     auto shown = show(factsOf(*function).where.isOpen ? Need::Kind::Positive
                                                       : Need::Kind::NotNegative,
                       0, within, isAlike ? one->arguments[0] : Sum(), {});
@@ -359,7 +362,7 @@ std::optional<Step> Elaborator::takeFunctionFor(const Context &inside,
 std::optional<Step> Elaborator::stepForMaximum(const Context &inside,
                                                const Factor &factor) {
   ArrayRef<Branch> branches = factor.branches;
-  Sum trial = single(makeReduce(factor.name, branches.vec()));
+  Sum trial = single(makeReduce(factor.head, branches.vec()));
   auto works = [&](const Step &step) {
     Sum copy = trial;
     return checker.apply(step, inside, copy);

@@ -1,35 +1,25 @@
 //===- Head.h - What a call applies, or a reduction joins by ----*- C++ -*-===//
 //
-// What the normal form knows something about is an enumerator: functions of the
-// reals by the table (dialects/Interfaces/ScalarFunctions.h), comparisons with
-// 0, monoids. Everything else is uninterpreted and known by its text alone.
+// What the normal form knows something about is an enumerator, as the proof
+// kernel has them (verifier/kernel/Head.h): functions of the reals by the
+// table, comparisons with 0, monoids. Everything else is uninterpreted and
+// known by its text alone.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef MLC_VERIFIER_SEARCH_HEAD_H
 #define MLC_VERIFIER_SEARCH_HEAD_H
 
-#include "dialects/Interfaces/Definition.h"
+#include "verifier/kernel/Head.h"
 #include <string>
 
 namespace mlc::verifier {
 
 class Head {
 public:
-  enum class Kind : uint8_t {
-    Uninterpreted, // known by its text
-    Function,      // of the reals, in the table
-    Positive,      // [x > 0], of the reals
-    Zero,          // [x = 0], of the reals or of residues
-    Less,          // [a < b], of residues
-    // Monoids, of the reals and truth values unless there is a type.
-    Max,
-    Min,
-    Prod,
-    Any,
-    All,
-    Parity, // of truth values: whether an odd number hold
-  };
+  /// None: uninterpreted. Unary: a function of the reals. Monoids are of the
+  /// reals and truth values unless there is a type.
+  using Kind = kernel::Head::Kind;
 
   Head() = default;
   /// A function of the reals.
@@ -41,7 +31,7 @@ public:
 
   /// A function of the reals, or a comparison or monoid of theirs.
   bool is(UnaryFn function) const {
-    return kind == Kind::Function && unary == function;
+    return kind == Kind::Unary && unary == function;
   }
   bool is(Kind wanted) const { return kind == wanted && !type; }
 
@@ -50,11 +40,11 @@ public:
   mlir::Type getType() const { return type; }
   /// The function of the reals; nothing for all else.
   std::optional<UnaryFn> getFunction() const {
-    return kind == Kind::Function ? std::optional(unary) : std::nullopt;
+    return kind == Kind::Unary ? std::optional(unary) : std::nullopt;
   }
   /// What the table says of it; null where it is no function of the reals.
   const ScalarFunction *getFacts() const {
-    return kind == Kind::Function ? &factsOf(unary) : nullptr;
+    return kind == Kind::Unary ? &factsOf(unary) : nullptr;
   }
   /// Whether x joined with x is x.
   bool isIdempotent() const {
@@ -67,11 +57,15 @@ public:
   bool operator==(const Head &other) const { return text == other.text; }
 
 private:
-  Kind kind = Kind::Uninterpreted;
+  Kind kind = Kind::None;
   UnaryFn unary = UnaryFn::Neg;
   mlir::Type type;
   std::string text;
 };
+
+/// The text of a function or monoid on elements of a type: with the type behind
+/// it for index and integers.
+std::string named(llvm::StringRef function, mlir::Type type);
 
 } // namespace mlc::verifier
 

@@ -33,10 +33,6 @@ struct IntegerKind {
 /// Nothing for floats, index and truth values.
 std::optional<IntegerKind> integerKindOf(mlir::Type type);
 
-/// The text of a function or monoid on elements of a type: with the type behind
-/// it for index and integers.
-std::string named(llvm::StringRef function, mlir::Type type);
-
 /// The sum with wrapped coefficients.
 Sum wrapped(Sum sum, const IntegerKind &kind);
 

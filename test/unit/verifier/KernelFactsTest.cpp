@@ -281,3 +281,29 @@ TEST_CASE("Floats as bits have no laws", "[kernel]") {
   CHECK_FALSE(turns(f, single(call("exp:f32", {})), constant(Rational(1)),
                     "at-zero 0 0 0 0"));
 }
+
+TEST_CASE("Heads that differ have different texts", "[kernel]") {
+  const char *texts[] = {
+      "exp",         "exp:i8",      "exp:si8", "abs:f32", "pow",
+      "+:i32",       "positive",    "zero",    "zero:i8", "less:ui8",
+      "cast:i8:f32", "cast:f32:i8", "max",     "max:i8",  "min:ui8",
+      "prod",        "any",         "all",     "parity",  "in-order:sum:f32:1",
+      "%at"};
+  for (llvm::StringRef a : texts) {
+    CHECK(headNamed(a).str() == a);
+    for (llvm::StringRef b : texts)
+      CHECK((headNamed(a) == headNamed(b)) == (a == b));
+  }
+  mlir::Type f32 = headNamed("abs:f32").getType();
+  CHECK(Head::element(3).str() == "input3@");
+  CHECK(Head::element(3) != Head::element(2));
+  CHECK(Head::unwritten("x").str() == "unwritten:x");
+  CHECK(Head::compare(mlc::ComparePredicate::LT, f32).str() == "<:f32");
+  CHECK(Head::either(mlc::BinaryFn::Add, f32).str() == "in-order:either:+:f32");
+  CHECK(headNamed("exp:f32").ofReals() == mlc::UnaryFn::Exp);
+  CHECK_FALSE(headNamed("exp:f32").getFunction());
+  for (const char *monoid : {"max", "max:i8", "min:i8", "any", "all"})
+    CHECK(headNamed(monoid).isIdempotent());
+  for (const char *monoid : {"prod", "parity", "in-order:sum:f32:1"})
+    CHECK_FALSE(headNamed(monoid).isIdempotent());
+}

@@ -3,10 +3,54 @@
 #ifndef MLC_TEST_UNIT_VERIFIER_KERNELFIXTURE_H
 #define MLC_TEST_UNIT_VERIFIER_KERNELFIXTURE_H
 
+#include "mlir/AsmParser/AsmParser.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/MLIRContext.h"
 #include "verifier/kernel/Text.h"
 #include <catch2/catch.hpp>
 
 using namespace mlc::kernel;
+
+/// A head by its text (Head::str), which a name that is none's is, too: of a
+/// function of which nothing is known.
+inline Head headNamed(llvm::StringRef text) {
+  static mlir::MLIRContext context;
+  static const std::pair<llvm::StringRef, Head::Kind> kinds[] = {
+      {"positive", Head::Kind::Positive}, {"zero", Head::Kind::Zero},
+      {"less", Head::Kind::Less},         {"%at", Head::Kind::Placed},
+      {"max", Head::Kind::Max},           {"min", Head::Kind::Min},
+      {"prod", Head::Kind::Prod},         {"any", Head::Kind::Any},
+      {"all", Head::Kind::All},           {"parity", Head::Kind::Parity}};
+  auto typeNamed = [&](llvm::StringRef name) {
+    mlir::Type type =
+        name.empty() ? mlir::Type() : mlir::parseType(name, &context);
+    REQUIRE((type || name.empty()));
+    return type;
+  };
+  if (text == "in-order:sum:f32:1")
+    return Head::inOrder(mlc::ReduceKind::Sum, typeNamed("f32"), 1);
+  auto [word, rest] = text.split(':');
+  auto [from, to] = rest.split(':');
+  if (word == "cast")
+    return Head::cast(typeNamed(from), typeNamed(to));
+  for (auto [name, kind] : kinds)
+    if (word == name)
+      return Head(kind, typeNamed(rest));
+  if (std::optional<mlc::UnaryFn> function = mlc::unaryNamed(word))
+    return Head(*function, typeNamed(rest));
+  if (std::optional<mlc::BinaryFn> function = mlc::binaryNamed(word))
+    return Head(*function, typeNamed(rest));
+  return Head::unwritten(text);
+}
+
+inline FactorRef makeCall(llvm::StringRef name, std::vector<Sum> arguments,
+                          bool isTruth = false) {
+  return mlc::kernel::makeCall(headNamed(name), std::move(arguments), isTruth);
+}
+inline FactorRef makeReduce(llvm::StringRef name,
+                            std::vector<Branch> branches) {
+  return mlc::kernel::makeReduce(headNamed(name), std::move(branches));
+}
 
 /// One input `a`, a size n, and what is asked of sums over them.
 struct Fixture {

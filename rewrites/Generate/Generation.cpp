@@ -1,4 +1,4 @@
-//===- Generate.cpp - Rules found by enumeration, and proved --------------===//
+//===- Generation.cpp - Rules found by enumeration, and proved ------------===//
 
 #include "rewrites/Generate/Generation.h"
 #include "llvm/Support/FormatVariadic.h"

@@ -1,9 +1,8 @@
-//===- Interpreter.cpp - An interpreter of linalg functions ---------------===//
+//===- Machine.cpp - An interpreter of linalg functions -------------------===//
 
-#include "verifier/linalg/Interpreter.h"
+#include "verifier/linalg/Machine.h"
 #include "dialects/Interfaces/OpInterfaces.h"
 #include "mlir/IR/Matchers.h"
-#include "verifier/linalg/Machine.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 

@@ -1,4 +1,4 @@
-//===- Unfold.cpp - From definitions to sums ------------------------------===//
+//===- Unfolder.cpp - How definitions become sums -------------------------===//
 
 #include "verifier/kernel/Unfolder.h"
 #include "llvm/ADT/STLExtras.h"
@@ -230,14 +230,14 @@ Unfolder::Anywhere Unfolder::readAnywhere(const ExprNode &node,
   std::vector<Value> values;
   for (const Expr &index : node.indices())
     values.push_back(unfold(index, scope));
-  Anywhere result{call("input" + std::to_string(node.tensor.index) + "@",
-                       values, isTruth(node.type)),
-                  std::nullopt};
+  Anywhere result{
+      call(Head::element(node.tensor.index), values, isTruth(node.type)),
+      std::nullopt};
   if (!node.guarded)
     return result;
   for (IntExpr dim : definition.shapeOf(node.tensor).dims)
     values.push_back(plain(single(makeNumber(integerOf(dim)))));
-  result.within = call("in-range", values, /*truth=*/true);
+  result.within = call(Head::Kind::InRange, values, /*truth=*/true);
   return result;
 }
 
