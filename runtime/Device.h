@@ -10,7 +10,7 @@
 // device may follow, unless its memory is the host's.
 //
 // A new device derives from Device, Queue and LoadedCode and is added to the
-// list in Device.cpp; CpuDevice.cpp is one, runtime/cuda another,
+// list in Devices.cpp; CpuDevice.cpp is one, runtime/cuda another,
 // test/unit/runtime/FarDevice.h a small one with memory of its own.
 //
 //===----------------------------------------------------------------------===//
@@ -254,18 +254,6 @@ private:
   uint8_t *base = nullptr;
   uint64_t size = 0;
 };
-
-/// The devices that this process has from its begin; the first is the default.
-const std::vector<Device *> &devices();
-
-/// Adds a device that stays until the process ends. For libraries that bring
-/// one, before anything else of the runtime is used.
-void addDevice(Device &device);
-
-/// The device called `name` (null: the first), also one that is looked for when
-/// it is asked for (CudaDevices.h). MLC_DEVICE for one that this machine has
-/// not, MLC_USAGE for other names.
-Status findDevice(const char *name, Device *&device);
 
 } // namespace mlc::runtime
 

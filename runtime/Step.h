@@ -21,8 +21,6 @@
 
 namespace mlc::runtime {
 
-struct Program;
-
 /// Indices into the program's tables.
 using SymbolId = uint32_t;
 using ExprId = uint32_t;
@@ -294,11 +292,6 @@ Operations operationsOf(const Step &step);
 
 /// The size expressions of the step: its arguments and those of its fields.
 std::vector<ExprId> sizesOf(const Step &step);
-
-/// What each step of a valid program says beside its tensors, for people:
-/// "kernel k3, tasks 4*N, args (N; 2*N)".
-std::vector<std::string> describeSteps(const Program &program,
-                                       const std::vector<MeshAxis> &mesh = {});
 
 } // namespace mlc::runtime
 

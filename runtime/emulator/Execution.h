@@ -12,6 +12,7 @@
 #include "runtime/emulator/Fiber.h"
 #include "runtime/emulator/Finding.h"
 #include "runtime/emulator/Handovers.h"
+#include "runtime/emulator/Launch.h"
 #include "runtime/emulator/Shadow.h"
 
 #include <cstdint>
@@ -19,30 +20,6 @@
 #include <vector>
 
 namespace mlc::emulator {
-
-class Arena;
-
-struct Index {
-  unsigned x, y, z;
-  uint64_t count() const { return uint64_t(x) * y * z; }
-};
-
-struct Launch {
-  std::string name;
-  void *function = nullptr;
-  uintptr_t moduleBase = 0; ///< places in code are offsets from it
-  uintptr_t moduleEnd = 0;
-  std::string modulePath;
-  std::vector<uint64_t> words; ///< the parameters
-  Arena *arena = nullptr;      ///< of the device that it runs on
-  Index grid = {}, block = {};
-  unsigned sharedBytes = 0;
-  /// Whether its loads and stores can be seen.
-  bool isInstrumented = true;
-};
-
-/// The most words of parameters: 4 KiB of them.
-constexpr size_t maxWords = 512;
 
 /// What a thread waits for.
 enum class Wait : uint8_t {
