@@ -1,7 +1,7 @@
 //===- ContractionPlanner.h - How a plan is made, step by step --*- C++ -*-===//
 //
 // Inside of planContraction. ContractionRoles.cpp says what each loop is there
-// for, ContractionPlan.cpp chooses sizes.
+// for, ContractionPlanner.cpp chooses sizes.
 //
 //===----------------------------------------------------------------------===//
 
