@@ -15,25 +15,12 @@
 #define MLC_DIALECTS_INTERFACES_EVALUATOR_H
 
 #include "dialects/Interfaces/Definition.h"
-#include "dialects/Interfaces/EvaluatorTensor.h"
+#include "dialects/Interfaces/EvaluatorOptions.h"
 #include "mlir/IR/Operation.h"
-#include "llvm/ADT/StringMap.h"
 #include "llvm/Support/Error.h"
 #include <vector>
 
 namespace mlc {
-
-struct EvalOptions {
-  EvalDomain domain = EvalDomain::Native;
-  /// Values of symbols in dims and attributes. Symbols that stand alone as a
-  /// dim of an input are bound by that input's size.
-  llvm::StringMap<int64_t> symbols;
-  /// Values of symbolic RealAttrs.
-  llvm::StringMap<double> parameters;
-  /// Bytes of all stages of one operator, and scalar steps of one operator.
-  int64_t maxBytes = int64_t(8) << 30;
-  int64_t maxSteps = int64_t(1) << 42;
-};
 
 /// Whether a domain can evaluate a definition, by the functions it uses.
 struct DomainAnswer {

@@ -8,6 +8,7 @@
 #ifndef MLC_DIALECTS_INTERFACES_EVALUATORTENSOR_H
 #define MLC_DIALECTS_INTERFACES_EVALUATORTENSOR_H
 
+#include "dialects/Interfaces/EvaluatorScalar.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/ADT/ArrayRef.h"
@@ -59,24 +60,6 @@ private:
 };
 
 llvm::Error evalError(EvalFailure failure, const llvm::Twine &message);
-
-/// An interval of reals; ends may be infinite.
-struct Interval {
-  double low, high;
-};
-
-/// numerator / denominator in lowest terms, denominator > 0; ±1/0 are the
-/// infinities.
-struct Rational {
-  __int128 numerator, denominator;
-};
-
-/// A number of fingerprints (Guided.h). A guide of NaN: no value.
-struct Guided {
-  uint64_t residue;
-  uint64_t exponent;
-  double guide;
-};
 
 /// How one element lies in memory.
 enum class ElementStorage : uint8_t {
