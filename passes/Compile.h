@@ -8,10 +8,7 @@
 #ifndef MLC_PASSES_COMPILE_H
 #define MLC_PASSES_COMPILE_H
 
-#include "codegen/Artifact.h"
-#include "mlir/IR/BuiltinOps.h"
-#include "mlir/IR/OwningOpRef.h"
-#include "passes/Memory/Rematerialize.h"
+#include "passes/CompiledModel.h"
 #include "passes/Pipeline.h"
 #include "runtime/Exit.h"
 
@@ -51,27 +48,6 @@ public:
   }
   Exit exitCode;
   std::string message;
-};
-
-/// A compiled model, ready to be written. Holds the module, whose constants
-/// are written from where they are.
-class CompiledModel {
-public:
-  /// Writes the artifact.
-  llvm::Error write(llvm::raw_ostream &os) const;
-  llvm::Error writeToMemory(llvm::SmallVectorImpl<char> &out) const;
-
-  mlir::OwningOpRef<mlir::ModuleOp> module;
-  runtime::Programs programs;
-  ArtifactWriter weights;
-  std::vector<KernelImage> images;
-  std::string manifest, rebuild;
-  /// Where memory was limited: what came of it for each program.
-  std::vector<MemoryReport> memory;
-  /// Seconds that each phase took.
-  std::vector<std::pair<std::string, double>> seconds;
-  /// Constants that had to be unpacked.
-  std::vector<std::vector<char>> storage;
 };
 
 /// Runs the phases on `module` up to and with `last`, checking each: all, or

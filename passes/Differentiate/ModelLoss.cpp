@@ -8,7 +8,6 @@
 #include "mlir/IR/TypeUtilities.h"
 #include "passes/Differentiate/Loss.h"
 #include "passes/Differentiate/Precision.h"
-#include "passes/Differentiate/Training.h"
 
 using namespace mlir;
 using llvm::StringRef;

@@ -11,6 +11,9 @@ namespace mlc {
 /// What an `mlc.name` says; empty where there is none.
 llvm::StringRef nameOf(mlir::Attribute attribute);
 
+/// The place of the first parameter, behind all other arguments.
+unsigned endOfInputs(mlir::func::FuncOp main);
+
 /// The attributes of an argument or a result of this name.
 mlir::DictionaryAttr named(mlir::Builder &b, llvm::StringRef name);
 

@@ -46,9 +46,6 @@ mlir::FailureOr<mlir::func::FuncOp> findModel(mlir::ModuleOp module);
 mlir::FailureOr<llvm::SmallVector<std::string>>
 dropUnreadParameters(mlir::func::FuncOp main, llvm::StringRef output);
 
-/// The place of the first parameter, behind all other arguments.
-unsigned endOfInputs(mlir::func::FuncOp main);
-
 /// Of a scalar that an update reads: without dims, as exact as the parameters.
 mlir::RankedTensorType numberType(mlir::func::FuncOp main);
 

@@ -11,19 +11,9 @@
 #define MLC_PASSES_DISTRIBUTE_PARTITION_H
 
 #include "mlir/IR/BuiltinOps.h"
-#include <string>
+#include "passes/Distribute/PartitionOptions.h"
 
 namespace mlc {
-
-struct PartitionOptions {
-  /// How sums, and parts of them, are made, and parts brought together: of
-  /// runtime/transport/Algorithms.def; empty: as the engine chooses.
-  std::string algorithm;
-  /// States that are split are gathered anew behind the first result that is
-  /// none, the loss: nobody keeps them whole from there to the gradients
-  /// (ZeRO-3).
-  bool regather = false;
-};
 
 /// Makes of each function of `module`, which has `dist.mesh`, what a rank
 /// carries out: types of arguments and results are those of the rank's parts,

@@ -3,28 +3,9 @@
 #ifndef MLC_PASSES_MEMORY_EXACT_H
 #define MLC_PASSES_MEMORY_EXACT_H
 
-#include "passes/Memory/Fast.h"
-
-#include <optional>
+#include "passes/Memory/ExactPlan.h"
 
 namespace mlc::remat {
-
-struct ExactOptions {
-  /// Nodes of the branch and bound tree, after which it ends without a proof.
-  int nodes = 20000;
-  /// For measurements, whose results need not be the same twice; 0: no limit.
-  double seconds = 0;
-};
-
-struct ExactPlan {
-  /// The best that was found, if anything was.
-  std::optional<Plan> plan;
-  /// Nothing takes less beyond every step once; infinite where nothing fits
-  /// the budget.
-  double bound = 0;
-  /// Whether nothing better is left to be found.
-  bool isProved = false;
-};
 
 /// Checkmate's integer program (Jain et al., MLSys 2020) through CBC, with
 /// takeovers: what of all plans fits the budget in the least time. `start` is a
