@@ -3,8 +3,9 @@
 #ifndef MLC_PASSES_PROGRAM_H
 #define MLC_PASSES_PROGRAM_H
 
+#include "codegen/kernel/Backend.h"
 #include "dialects/Exec/Exec.h"
-#include "passes/Compile.h"
+#include "passes/CompiledModel.h"
 
 namespace mlc {
 

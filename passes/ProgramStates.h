@@ -1,10 +1,10 @@
-//===- ProgramStates.h - States of programs ---------------------*- C++ -*-===//
+//===- ProgramStates.h - States in the runtime's data -----------*- C++ -*-===//
 
 #ifndef MLC_PASSES_PROGRAMSTATES_H
 #define MLC_PASSES_PROGRAMSTATES_H
 
 #include "dialects/Exec/Exec.h"
-#include "passes/Compile.h"
+#include "passes/CompiledModel.h"
 
 namespace mlc {
 

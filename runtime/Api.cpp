@@ -2,7 +2,7 @@
 
 #include "runtime/ApiCall.h"
 #include "runtime/ApiOptions.h"
-#include "runtime/Device.h"
+#include "runtime/Devices.h"
 #include "runtime/Exit.h"
 #include "runtime/Version.h"
 

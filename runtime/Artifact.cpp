@@ -3,8 +3,10 @@
 #include "runtime/Artifact.h"
 #include "runtime/ArtifactFormat.h"
 #include "runtime/Blake3.h"
+#include "runtime/Devices.h"
 #include "runtime/FileKind.h"
 #include "runtime/Library.h"
+#include "runtime/StepTexts.h"
 #include "runtime/Version.h"
 
 #include <algorithm>

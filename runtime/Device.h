@@ -1,16 +1,16 @@
-//===- Device.h - The interface to devices ----------------------*- C++ -*-===//
+//===- Device.h - What runs programs ----------------------------*- C++ -*-===//
 //
 // The seam between sessions and machines (seam 4 of docs/Architecture.md). A
-// session uses memory, copies, code and launches through these classes alone;
-// it handles symbols, plans and epochs itself.
+// session knows memory, copies, code and launches by these classes alone; what
+// it keeps itself are symbols, plans and epochs.
 //
 // A Device is a machine's memory and code, shared by all sessions. A Queue is
-// one session's work on it, done in order, possibly after the function has
-// returned. Addresses on a device are `void *` that only the device may follow,
-// unless its memory is the host's.
+// one session's place there: what is handed to it is done in order, maybe after
+// the function has returned. Addresses on a device are `void *` that only the
+// device may follow, unless its memory is the host's.
 //
 // A new device derives from Device, Queue and LoadedCode and is added to the
-// list in Device.cpp; CpuDevice.cpp is one, runtime/cuda another,
+// list in Devices.cpp; CpuDevice.cpp is one, runtime/cuda another,
 // test/unit/runtime/FarDevice.h a small one with memory of its own.
 //
 //===----------------------------------------------------------------------===//
@@ -254,18 +254,6 @@ private:
   uint8_t *base = nullptr;
   uint64_t size = 0;
 };
-
-/// The devices that this process has from the start; the first is the default.
-const std::vector<Device *> &devices();
-
-/// Adds a device, which must live until the process ends. Libraries with a
-/// device call it before any other use of the runtime.
-void addDevice(Device &device);
-
-/// Finds the device called `name` (null: the first), among those of
-/// CudaDevices.h too. MLC_DEVICE if this machine lacks it, MLC_USAGE for
-/// unknown names.
-Status findDevice(const char *name, Device *&device);
 
 } // namespace mlc::runtime
 

@@ -1,6 +1,7 @@
 //===- Ranks.cpp - The other ranks, as a session sees them ----------------===//
 
 #include "runtime/Ranks.h"
+#include "runtime/Devices.h"
 
 #include <algorithm>
 #include <cstring>

@@ -6,7 +6,6 @@
 #include "runtime/OutputFiles.h"
 #include "runtime/Parts.h"
 #include "runtime/Profile.h"
-#include "runtime/RunRanks.h"
 #include "runtime/Session.h"
 #include "runtime/Text.h"
 #include "runtime/Version.h"

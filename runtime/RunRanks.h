@@ -4,7 +4,7 @@
 #define MLC_RUNTIME_RUNRANKS_H
 
 #include "runtime/Ranks.h"
-#include "runtime/RunCommand.h"
+#include "runtime/RunOptions.h"
 
 namespace mlc::runtime {
 

@@ -21,8 +21,6 @@
 
 namespace mlc::runtime {
 
-struct Program;
-
 /// Indices into the program's tables.
 using SymbolId = uint32_t;
 using ExprId = uint32_t;
@@ -43,8 +41,8 @@ struct MeshAxis {
 /// For a row's `numInputs` and `numOutputs`: as many as the step has.
 constexpr size_t anyNumber = SIZE_MAX;
 
-// A row's `fields` passes its fields, by name, to a visitor. The visitor has
-// one function for each role of a field:
+// A row's `fields` hands its fields, by name, to a visitor. The visitor's
+// functions are the roles that a field can have:
 //
 //   kernel(name, KernelId)    a kernel of the code images
 //   size(name, ExprId)        a size expression; also std::optional<ExprId>
@@ -59,7 +57,7 @@ constexpr size_t anyNumber = SIZE_MAX;
 //                             one waits for
 //   waits(name, uint32_t)     the ticket of what was begun
 
-/// The values of a field with the role `word`.
+/// The words that a field of that role may be.
 struct Words {
   const char *const *all;
   uint8_t count;
@@ -74,7 +72,7 @@ struct LaunchStep {
   ExprId tasks = 0;                   ///< how many independent tasks
   std::optional<ExprId> scratch = {}; ///< bytes per worker; none: 0
   /// Rough scalar operations of the whole launch, from which a device decides
-  /// how many workers to use; none: use all.
+  /// how many workers pay; none: use all.
   std::optional<ExprId> work = {};
   /// The part of `work` in contractions (a multiply-add is two), for profiles;
   /// none: 0.
@@ -122,9 +120,9 @@ struct GridLaunchStep {
   ExprId block = 0;                   ///< threads of a block, 1 to maxBlock
   std::optional<ExprId> shared = {};  ///< bytes of dynamic shared memory
   std::optional<ExprId> scratch = {}; ///< bytes for each block; none: 0
-  /// Bytes of joint memory, in place of scratch memory, for blocks that
-  /// cooperate. Its first `counterBytes` are zero before and after each launch.
-  /// None: 0.
+  /// Bytes of joint memory, in the place of scratch memory: for blocks that
+  /// work together. Its first `counterBytes` are zero when a launch begins, and
+  /// the launch leaves them so. None: 0.
   std::optional<ExprId> joint = {};
   static constexpr uint64_t counterBytes = 4096;
   /// As in LaunchStep, but only for profiles.
@@ -165,8 +163,8 @@ struct StartStep {
   static constexpr size_t numInputs = anyNumber, numOutputs = anyNumber;
 
   uint8_t collective = 0; ///< CollectiveKind
-  uint8_t reduction = 0;  ///< ReductionKind, if any
-  std::string algorithm;  ///< for an all-reduce; empty: the engine's own
+  uint8_t reduction = 0;  ///< ReductionKind, where there is one
+  std::string algorithm;  ///< of an all-reduce; empty: the engine's own
   uint32_t axis = 0;
   uint32_t ticket = 0; ///< counted from 0, in the order of the starts
 
@@ -213,7 +211,7 @@ struct Step {
   std::vector<std::string> nodes; ///< ONNX nodes that this step computes
   std::vector<BufferId> inputs;
   std::vector<BufferId> outputs; ///< of the arena or of states, or aliases
-  std::vector<ExprId> args;      ///< sizes that are passed when it runs
+  std::vector<ExprId> args;      ///< sizes that are handed over when it runs
   std::vector<InPlace> inPlace;
   StepDetail detail;
 
@@ -293,11 +291,6 @@ Operations operationsOf(const Step &step);
 
 /// The step's size expressions: its arguments and those of its fields.
 std::vector<ExprId> sizesOf(const Step &step);
-
-/// Describes each step of a valid program, without its tensors, for people:
-/// "kernel k3, tasks 4*N, args (N; 2*N)".
-std::vector<std::string> describeSteps(const Program &program,
-                                       const std::vector<MeshAxis> &mesh = {});
 
 } // namespace mlc::runtime
 

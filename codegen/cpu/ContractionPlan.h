@@ -12,7 +12,7 @@
 #ifndef MLC_CODEGEN_CPU_CONTRACTIONPLAN_H
 #define MLC_CODEGEN_CPU_CONTRACTIONPLAN_H
 
-#include "codegen/cpu/Emit.h"
+#include "codegen/cpu/Body.h"
 #include "codegen/kernel/Contraction.h"
 
 namespace mlc::cpu {

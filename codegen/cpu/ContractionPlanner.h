@@ -1,7 +1,7 @@
-//===- ContractionPlanner.h - Steps of planning a contraction ---*- C++ -*-===//
+//===- ContractionPlanner.h - How a plan is made, step by step --*- C++ -*-===//
 //
-// Internals of planContraction. ContractionRoles.cpp assigns each loop its
-// role; ContractionPlan.cpp chooses sizes.
+// Inside of planContraction. ContractionRoles.cpp says what each loop is there
+// for, ContractionPlanner.cpp chooses sizes.
 //
 //===----------------------------------------------------------------------===//
 

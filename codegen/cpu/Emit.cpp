@@ -9,6 +9,7 @@
 #include "codegen/cpu/Emit.h"
 #include "codegen/cpu/Body.h"
 #include "codegen/cpu/ContractionPlan.h"
+#include "codegen/cpu/GroupEmitter.h"
 #include "codegen/cpu/Lowering.h"
 #include "codegen/cpu/Winograd.h"
 #include "codegen/kernel/DistinctKernels.h"

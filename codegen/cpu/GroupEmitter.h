@@ -10,7 +10,7 @@
 #ifndef MLC_CODEGEN_CPU_GROUPEMITTER_H
 #define MLC_CODEGEN_CPU_GROUPEMITTER_H
 
-#include "codegen/cpu/Emit.h"
+#include "codegen/cpu/Body.h"
 #include "codegen/cpu/Lanes.h"
 #include "codegen/kernel/LoopGroup.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -155,6 +155,9 @@ private:
   mlir::Value tileLow, tileHigh;
   bool failed = false;
 };
+
+/// The emitter of all other kernels, for the table in Emit.cpp.
+mlir::FailureOr<EmittedKernel> emitLoopGroup(KernelBody &body);
 
 } // namespace mlc::cpu
 

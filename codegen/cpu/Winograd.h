@@ -24,7 +24,7 @@
 #ifndef MLC_CODEGEN_CPU_WINOGRAD_H
 #define MLC_CODEGEN_CPU_WINOGRAD_H
 
-#include "codegen/cpu/Emit.h"
+#include "codegen/cpu/Body.h"
 #include "llvm/ADT/ArrayRef.h"
 
 namespace mlc::cpu {

@@ -11,7 +11,7 @@
 #ifndef MLC_CODEGEN_CUDA_CONTRACTION_H
 #define MLC_CODEGEN_CUDA_CONTRACTION_H
 
-#include "codegen/cuda/Emit.h"
+#include "codegen/cuda/KernelPrinter.h"
 #include "codegen/kernel/Contraction.h"
 
 namespace mlc::cuda {

@@ -25,7 +25,7 @@
 #ifndef MLC_CODEGEN_CUDA_GROUP_H
 #define MLC_CODEGEN_CUDA_GROUP_H
 
-#include "codegen/cuda/Emit.h"
+#include "codegen/cuda/KernelPrinter.h"
 #include "codegen/kernel/LoopGroup.h"
 
 namespace mlc::cuda {
@@ -50,6 +50,12 @@ std::string exchanged(mlir::Type type, const std::string &name);
 bool acceptsElementwise(const Kernel &kernel, const EmitOptions &options);
 bool acceptsColumns(const Kernel &kernel, const EmitOptions &options);
 bool acceptsSums(const Kernel &kernel, const EmitOptions &options);
+
+// Each emits an error and fails where it cannot.
+mlir::FailureOr<KernelText> emitElementwise(KernelPrinter &to);
+mlir::FailureOr<KernelText> emitSums(KernelPrinter &to);
+mlir::FailureOr<KernelText> emitRows(KernelPrinter &to);
+mlir::FailureOr<KernelText> emitColumns(KernelPrinter &to);
 
 /// Prints a loop group, operation by operation, for one task.
 class GroupPrinter {

@@ -3,8 +3,9 @@
 #ifndef MLC_CODEGEN_CUDA_KERNELCACHE_H
 #define MLC_CODEGEN_CUDA_KERNELCACHE_H
 
-#include "codegen/cuda/Nvrtc.h"
+#include "codegen/cuda/CompiledSource.h"
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
 
 namespace mlc::cuda {
 

@@ -8,6 +8,7 @@
 #ifndef MLC_CODEGEN_CUDA_NVRTC_H
 #define MLC_CODEGEN_CUDA_NVRTC_H
 
+#include "codegen/cuda/CompiledSource.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 #include <string>
@@ -22,12 +23,6 @@ struct Resources {
 
 /// Reads the log that `--ptxas-options=-v` gives for one kernel.
 Resources readResources(llvm::StringRef log);
-
-struct CompiledSource {
-  std::string cubin, ptx;
-  /// The output of ptxas.
-  std::string log;
-};
 
 /// Compiles a translation unit for `arch` ("sm_80"). May run on several
 /// threads. Errors: NVRTC is missing (with the remedy), it does not know the

@@ -8,7 +8,7 @@
 #ifndef MLC_CODEGEN_CUDA_SCATTERADD_H
 #define MLC_CODEGEN_CUDA_SCATTERADD_H
 
-#include "codegen/cuda/Emit.h"
+#include "codegen/cuda/KernelPrinter.h"
 
 namespace mlc::cuda {
 

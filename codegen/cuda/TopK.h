@@ -9,7 +9,7 @@
 #ifndef MLC_CODEGEN_CUDA_TOPK_H
 #define MLC_CODEGEN_CUDA_TOPK_H
 
-#include "codegen/cuda/Emit.h"
+#include "codegen/cuda/KernelPrinter.h"
 
 namespace mlc::cuda {
 

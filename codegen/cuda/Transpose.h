@@ -9,7 +9,7 @@
 #ifndef MLC_CODEGEN_CUDA_TRANSPOSE_H
 #define MLC_CODEGEN_CUDA_TRANSPOSE_H
 
-#include "codegen/cuda/Emit.h"
+#include "codegen/cuda/KernelPrinter.h"
 
 namespace mlc::cuda {
 

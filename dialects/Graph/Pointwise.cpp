@@ -1,8 +1,6 @@
 //===- Pointwise.cpp - Definitions of element-wise operators --------------===//
 
 #include "dialects/Graph/Pointwise.h"
-#include "dialects/Graph/PointwiseOps.h"
-#include "llvm/ADT/StringSwitch.h"
 #include <cmath>
 
 using namespace mlir;
@@ -38,7 +36,7 @@ static RankedTensorType operandType(Operation *op, unsigned i) {
   return cast<RankedTensorType>(op->getOperand(i).getType());
 }
 
-static LogicalResult checkSameRank(Operation *op) {
+LogicalResult mlc::checkSameRank(Operation *op) {
   for (unsigned i = 1; i < op->getNumOperands(); ++i)
     if (operandType(op, i).getRank() != operandType(op, 0).getRank())
       return op->emitOpError()
@@ -100,47 +98,4 @@ Expr mlc::defineMod(DefinitionBuilder &b, Expr x, Expr y) {
   Expr wrong = binary(BinaryFn::And, compare(ComparePredicate::NE, rest, zero),
                       signsDiffer);
   return select(wrong, rest + y, rest);
-}
-
-LogicalResult CompareOp::checkOperands() {
-  return checkPointwise(*this, ElementClass::Any);
-}
-
-void CompareOp::define(DefinitionBuilder &b) {
-  ComparePredicate predicate = getPredicate();
-  definePointwise(
-      b, 2, [&](ArrayRef<Expr> x) { return compare(predicate, x[0], x[1]); });
-}
-
-LogicalResult SelectOp::checkOperands() {
-  if (failed(checkSameRank(*this)))
-    return failure();
-  if (!operandType(*this, 0).getElementType().isInteger(1))
-    return emitOpError() << "requires a condition of i1, got "
-                         << operandType(*this, 0).getElementType();
-  if (operandType(*this, 1).getElementType() !=
-      operandType(*this, 2).getElementType())
-    return emitOpError() << "requires both choices of one element type, got "
-                         << operandType(*this, 1).getElementType() << " and "
-                         << operandType(*this, 2).getElementType();
-  return success();
-}
-
-void SelectOp::define(DefinitionBuilder &b) {
-  definePointwise(
-      b, 3, [&](ArrayRef<Expr> x) { return mlc::select(x[0], x[1], x[2]); });
-}
-
-LogicalResult CastOp::checkOperands() {
-  if (!isa<FloatType, IntegerType>(getTo()))
-    return emitOpError() << "requires a float or integer type, got " << getTo();
-  return success();
-}
-
-void CastOp::define(DefinitionBuilder &b) {
-  definePointwise(b, 1, [&](ArrayRef<Expr> x) {
-    if (getTo().isInteger(1) && !x[0]->type.isInteger(1))
-      return compare(ComparePredicate::NE, x[0], b.constant(x[0]->type, 0));
-    return mlc::cast(x[0], getTo());
-  });
 }

@@ -10,6 +10,8 @@ namespace mlc {
 /// Which element types an element-wise operator takes.
 enum class ElementClass { Any, Number, Float, Integer, Bool };
 
+/// All operands have one rank.
+mlir::LogicalResult checkSameRank(mlir::Operation *op);
 /// All operands have one rank and one element type of the class.
 mlir::LogicalResult checkPointwise(mlir::Operation *op, ElementClass elements);
 

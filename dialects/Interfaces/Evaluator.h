@@ -15,25 +15,12 @@
 #define MLC_DIALECTS_INTERFACES_EVALUATOR_H
 
 #include "dialects/Interfaces/Definition.h"
-#include "dialects/Interfaces/EvaluatorTensor.h"
+#include "dialects/Interfaces/EvaluatorOptions.h"
 #include "mlir/IR/Operation.h"
-#include "llvm/ADT/StringMap.h"
 #include "llvm/Support/Error.h"
 #include <vector>
 
 namespace mlc {
-
-struct EvalOptions {
-  EvalDomain domain = EvalDomain::Native;
-  /// Values of symbols in dims and attributes. The size of an input binds the
-  /// symbols that are dims of it by themselves.
-  llvm::StringMap<int64_t> symbols;
-  /// Values of symbolic RealAttrs.
-  llvm::StringMap<double> parameters;
-  /// Limits for one operator: bytes of all stages, and scalar steps.
-  int64_t maxBytes = int64_t(8) << 30;
-  int64_t maxSteps = int64_t(1) << 42;
-};
 
 /// Whether a domain can evaluate a definition, judged by its functions.
 struct DomainAnswer {

@@ -1,5 +1,6 @@
 //===- EvaluatorCast.cpp - Conversions over many lanes --------------------===//
 
+#include "dialects/Interfaces/EvaluatorKernels.h"
 #include "dialects/Interfaces/EvaluatorLanes.h"
 #include "dialects/Interfaces/NumberTypes.h"
 #include <limits>

@@ -1,5 +1,6 @@
 //===- EvaluatorKernels.cpp - One instruction over many lanes -------------===//
 
+#include "dialects/Interfaces/EvaluatorKernels.h"
 #include "dialects/Interfaces/Compare.h"
 #include "dialects/Interfaces/EvaluatorLanes.h"
 #include "dialects/Interfaces/Guided.h"

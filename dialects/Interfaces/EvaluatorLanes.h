@@ -8,7 +8,7 @@
 #ifndef MLC_DIALECTS_INTERFACES_EVALUATORLANES_H
 #define MLC_DIALECTS_INTERFACES_EVALUATORLANES_H
 
-#include "dialects/Interfaces/EvaluatorKernels.h"
+#include "dialects/Interfaces/EvaluatorProgram.h"
 #include <algorithm>
 #include <limits>
 

@@ -17,7 +17,8 @@
 #ifndef MLC_DIALECTS_INTERFACES_EVALUATORPROGRAM_H
 #define MLC_DIALECTS_INTERFACES_EVALUATORPROGRAM_H
 
-#include "dialects/Interfaces/Evaluator.h"
+#include "dialects/Interfaces/Definition.h"
+#include "dialects/Interfaces/EvaluatorOptions.h"
 #include "dialects/Interfaces/EvaluatorScalar.h"
 
 namespace mlc::evaluator {

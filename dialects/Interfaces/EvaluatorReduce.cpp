@@ -1,5 +1,6 @@
 //===- EvaluatorReduce.cpp - Combining lanes ------------------------------===//
 
+#include "dialects/Interfaces/EvaluatorKernels.h"
 #include "dialects/Interfaces/EvaluatorLanes.h"
 #include <limits>
 

@@ -8,8 +8,10 @@
 #ifndef MLC_DIALECTS_INTERFACES_EVALUATORSCALAR_H
 #define MLC_DIALECTS_INTERFACES_EVALUATORSCALAR_H
 
-#include "dialects/Interfaces/Definition.h"
-#include "dialects/Interfaces/EvaluatorTensor.h"
+#include "dialects/Interfaces/Enums.h"
+#include "dialects/Interfaces/ScalarFunctions.h"
+#include "mlir/IR/Types.h"
+#include "llvm/ADT/bit.h"
 
 namespace mlc {
 
@@ -40,6 +42,24 @@ inline uint64_t mix(uint64_t x) {
   x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
   return x ^ (x >> 31);
 }
+
+/// An interval of reals; ends may be infinite.
+struct Interval {
+  double low, high;
+};
+
+/// numerator / denominator in lowest terms, denominator > 0; ±1/0 are the
+/// infinities.
+struct Rational {
+  __int128 numerator, denominator;
+};
+
+/// A number of fingerprints (Guided.h). A NaN guide means no value.
+struct Guided {
+  uint64_t residue;
+  uint64_t exponent;
+  double guide;
+};
 
 /// An element of GF(2^61 - 1).
 struct Residue {

@@ -1,6 +1,7 @@
 //===- EvaluatorStage.cpp - Compiles stages at fixed sizes ----------------===//
 
 #include "dialects/Interfaces/Compare.h"
+#include "dialects/Interfaces/Evaluator.h"
 #include "dialects/Interfaces/EvaluatorProgram.h"
 #include "llvm/Support/MathExtras.h"
 

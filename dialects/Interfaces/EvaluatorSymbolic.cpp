@@ -2,7 +2,6 @@
 
 #include "dialects/Interfaces/EvaluatorSymbolic.h"
 #include "dialects/Interfaces/EvaluatorTensor.h"
-#include "dialects/Interfaces/SymbolicNumber.h"
 
 using namespace mlir;
 using llvm::ArrayRef;

@@ -10,27 +10,12 @@
 #ifndef MLC_DIALECTS_INTERFACES_EVALUATORSYMBOLIC_H
 #define MLC_DIALECTS_INTERFACES_EVALUATORSYMBOLIC_H
 
-#include "dialects/Interfaces/Definition.h"
+#include "dialects/Interfaces/SymbolicNumber.h"
 #include "mlir/IR/BuiltinAttributes.h"
-#include "llvm/ADT/STLFunctionalExtras.h"
-#include <optional>
 #include <vector>
 
 namespace mlc {
 
-/// An exactly known number: expression / denominator, denominator > 0. Bools
-/// are 0 and 1; there is no -0.
-struct Number {
-  IntExpr numerator;
-  int64_t denominator = 1;
-
-  bool isInteger() const { return denominator == 1; }
-  std::optional<int64_t> asConstant() const {
-    return isInteger() ? numerator.asConstant() : std::nullopt;
-  }
-};
-
-using MaybeNumber = std::optional<Number>;
 /// The elements of a tensor in row-major order.
 using Elements = llvm::SmallVector<MaybeNumber>;
 

@@ -1,7 +1,6 @@
 //===- EvaluatorTensor.cpp - Concrete tensors for the evaluator -----------===//
 
 #include "dialects/Interfaces/EvaluatorTensor.h"
-#include "dialects/Interfaces/EvaluatorScalar.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "llvm/Support/Alignment.h"

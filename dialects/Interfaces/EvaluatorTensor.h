@@ -8,6 +8,7 @@
 #ifndef MLC_DIALECTS_INTERFACES_EVALUATORTENSOR_H
 #define MLC_DIALECTS_INTERFACES_EVALUATORTENSOR_H
 
+#include "dialects/Interfaces/EvaluatorScalar.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/ADT/ArrayRef.h"
@@ -34,7 +35,7 @@ llvm::StringRef name(EvalDomain domain);
 /// Why an evaluation gave no value.
 enum class EvalFailure {
   Undefined,   // division by zero, read out of range, ambiguous order, ...
-  Requirement, // a condition of the definition does not hold
+  Requirement, // the definition's own conditions do not hold
   Limit,       // more memory or work than the options allow
   Unsupported, // a type, or a function in this domain
   Input,       // sizes, types or symbols do not fit
@@ -59,24 +60,6 @@ private:
 };
 
 llvm::Error evalError(EvalFailure failure, const llvm::Twine &message);
-
-/// An interval of reals; ends may be infinite.
-struct Interval {
-  double low, high;
-};
-
-/// numerator / denominator in lowest terms, denominator > 0; ±1/0 are the
-/// infinities.
-struct Rational {
-  __int128 numerator, denominator;
-};
-
-/// A number of fingerprints (Guided.h). A NaN guide means no value.
-struct Guided {
-  uint64_t residue;
-  uint64_t exponent;
-  double guide;
-};
 
 /// The memory format of an element.
 enum class ElementStorage : uint8_t {
@@ -191,7 +174,7 @@ private:
   ElementStorage storage = ElementStorage::F32;
   bool splat = false;
   const void *data = nullptr;
-  std::shared_ptr<void> owner; // null if the data belongs to an attribute
+  std::shared_ptr<void> owner; // null when the data belongs to an attribute
 };
 
 template <typename T>

@@ -10,10 +10,25 @@
 #ifndef MLC_DIALECTS_INTERFACES_SYMBOLICNUMBER_H
 #define MLC_DIALECTS_INTERFACES_SYMBOLICNUMBER_H
 
-#include "dialects/Interfaces/EvaluatorSymbolic.h"
+#include "dialects/Interfaces/Definition.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include <optional>
 
 namespace mlc {
 
+/// An exactly known number: expression / denominator, denominator > 0. Bools
+/// are 0 and 1; there is no -0.
+struct Number {
+  IntExpr numerator;
+  int64_t denominator = 1;
+
+  bool isInteger() const { return denominator == 1; }
+  std::optional<int64_t> asConstant() const {
+    return isInteger() ? numerator.asConstant() : std::nullopt;
+  }
+};
+
+using MaybeNumber = std::optional<Number>;
 /// Whether `a` is not negative for all sizes above 0.
 bool isUsuallyNonNegative(IntExpr a);
 

@@ -25,14 +25,6 @@ transposedConvolutionGradients(mlir::OpBuilder &builder, ConvTransposeOp op,
                                mlir::Value cotangent,
                                llvm::ArrayRef<bool> wanted);
 
-/// sum_{n,h} dY[n,o,h] X<0>[n,c,h dilation + u stride - pad], with dims [o, c,
-/// u]: a convolution whose images are the channels of X, whose channels are its
-/// batch, and whose windows are whole images of dY.
-mlir::FailureOr<mlir::Value>
-weightConvolution(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value x,
-                  mlir::Value cotangent, DimsAttr strides, DimsAttr pads,
-                  DimsAttr dilations);
-
 } // namespace mlc
 
 #endif // MLC_PASSES_DIFFERENTIATE_CONVOLUTION_H

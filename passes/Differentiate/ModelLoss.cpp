@@ -9,7 +9,6 @@
 #include "passes/Base/Remedy.h"
 #include "passes/Differentiate/Loss.h"
 #include "passes/Differentiate/Precision.h"
-#include "passes/Differentiate/Training.h"
 
 using namespace mlir;
 using llvm::StringRef;

@@ -11,6 +11,9 @@ namespace mlc {
 /// The value of an `mlc.name`; empty if there is none.
 llvm::StringRef nameOf(mlir::Attribute attribute);
 
+/// The index of the first parameter, which follows all other arguments.
+unsigned endOfInputs(mlir::func::FuncOp main);
+
 /// The attributes of an argument or a result called `name`.
 mlir::DictionaryAttr named(mlir::Builder &b, llvm::StringRef name);
 

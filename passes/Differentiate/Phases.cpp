@@ -3,8 +3,8 @@
 #include "passes/Differentiate/Phases.h"
 #include "dialects/Graph/MovementOps.h"
 #include "dialects/Interfaces/OpInterfaces.h"
-#include "passes/Differentiate/Convolution.h"
 #include "passes/Differentiate/Emit.h"
+#include "passes/Differentiate/WeightConvolution.h"
 
 using namespace mlir;
 using llvm::ArrayRef;

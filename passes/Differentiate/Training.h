@@ -45,9 +45,6 @@ mlir::FailureOr<mlir::func::FuncOp> findModel(mlir::ModuleOp module);
 mlir::FailureOr<llvm::SmallVector<std::string>>
 dropUnreadParameters(mlir::func::FuncOp main, llvm::StringRef output);
 
-/// The index of the first parameter, which follows all other arguments.
-unsigned endOfInputs(mlir::func::FuncOp main);
-
 /// The type of a scalar that an update reads: no dims, as exact as the
 /// parameters.
 mlir::RankedTensorType numberType(mlir::func::FuncOp main);

@@ -11,18 +11,9 @@
 #define MLC_PASSES_DISTRIBUTE_PARTITION_H
 
 #include "mlir/IR/BuiltinOps.h"
-#include <string>
+#include "passes/Distribute/PartitionOptions.h"
 
 namespace mlc {
-
-struct PartitionOptions {
-  /// The algorithm of sums, reduce-scatters and gathers, one of
-  /// runtime/transport/Algorithms.def; empty: the engine chooses.
-  std::string algorithm;
-  /// Gathers split states again after the first result that is no state, the
-  /// loss, so that no rank keeps them whole until the gradients (ZeRO-3).
-  bool regather = false;
-};
 
 /// Turns each function of `module`, which has `dist.mesh`, into a rank's
 /// program. Arguments and results get the types of the rank's parts, and

@@ -4,7 +4,7 @@
 #define MLC_PASSES_DISTRIBUTE_PARTS_H
 
 #include "mlir/IR/Builders.h"
-#include "passes/Distribute/Partition.h"
+#include "passes/Distribute/PartitionOptions.h"
 #include "passes/Distribute/Place.h"
 #include "llvm/ADT/DenseMap.h"
 #include <functional>

@@ -8,7 +8,10 @@
 #ifndef MLC_PASSES_IMPORT_FOREXPORT_H
 #define MLC_PASSES_IMPORT_FOREXPORT_H
 
-#include "passes/Import/Import.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "passes/Import/ImportOptions.h"
+#include "passes/Import/ImportReport.h"
 #include "passes/Import/ModelFile.h"
 
 namespace mlc {

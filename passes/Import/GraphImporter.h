@@ -5,7 +5,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Diagnostics.h"
-#include "passes/Import/Import.h"
+#include "passes/Import/ImportReport.h"
 #include "passes/Import/Node.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"

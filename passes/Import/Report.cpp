@@ -1,6 +1,6 @@
 //===- Report.cpp - The report of nodes that cannot be compiled -----------===//
 
-#include "passes/Import/Import.h"
+#include "passes/Import/ImportReport.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"

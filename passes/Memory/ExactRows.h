@@ -12,7 +12,7 @@
 #ifndef MLC_PASSES_MEMORY_EXACTROWS_H
 #define MLC_PASSES_MEMORY_EXACTROWS_H
 
-#include "passes/Memory/Exact.h"
+#include "passes/Memory/ExactPlan.h"
 
 namespace mlc::remat {
 

@@ -19,72 +19,16 @@ Status CudaDevice::open(const Driver &driver, int ordinal,
                         const std::string &name, DeviceKind kind,
                         std::unique_ptr<CudaDevice> &device) {
   std::unique_ptr<CudaDevice> result(new CudaDevice(driver, name, kind));
-  Status status = result->initialize(ordinal);
+  Status status = result->opened.open(ordinal);
   if (!status.ok())
     return status;
   device = std::move(result);
   return status;
 }
 
-Status CudaDevice::initialize(int ordinal) {
-  int count = 0, version = 0, blocks = 0, shared = 0, high = 0, low = 0;
-  char text[100] = "";
-  Status status =
-      driver.check(driver.cuDeviceGetCount(&count), "cannot count the GPUs");
-  if (status.ok() && ordinal >= count)
-    return Status::error(
-        MLC_DEVICE,
-        "there is no device '" + deviceName +
-            (kind == DeviceKind::Emulator ? "'; the emulator has "
-                                          : "'; this machine has ") +
-            std::to_string(count) + (count == 1 ? " GPU" : " GPUs") +
-            (kind == DeviceKind::Emulator ? ", as MLC_EMULATOR_DEVICES says"
-                                          : ""));
-  auto ask = [&](CUresult (*get)(int *, CUdevice_attribute, CUdevice),
-                 CUdevice_attribute attribute, int &value) {
-    if (status.ok())
-      status = driver.check(get(&value, attribute, device),
-                            "cannot ask the GPU for its properties");
-  };
-  if (status.ok())
-    status = driver.check(driver.cuDriverGetVersion(&version),
-                          "cannot ask the driver for its version");
-  if (status.ok())
-    status = driver.check(driver.cuDeviceGet(&device, ordinal),
-                          "cannot open the GPU");
-  if (status.ok())
-    status =
-        driver.check(driver.cuDeviceGetName(text, sizeof(text) - 1, device),
-                     "cannot ask the GPU for its name");
-  ask(driver.cuDeviceGetAttribute, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT,
-      blocks);
-  ask(driver.cuDeviceGetAttribute,
-      CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, shared);
-  ask(driver.cuDeviceGetAttribute, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR,
-      high);
-  ask(driver.cuDeviceGetAttribute, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR,
-      low);
-  if (status.ok())
-    status = driver.check(driver.cuDevicePrimaryCtxRetain(&context, device),
-                          "cannot make a context on the GPU");
-  multiprocessors = blocks > 0 ? blocks : 1;
-  maxShared = shared;
-  major = high;
-  minor = low;
-  product = text;
-  driverText = "driver " + std::to_string(version / 1000) + "." +
-               std::to_string(version % 1000 / 10);
-  return status;
-}
-
-CudaDevice::~CudaDevice() {
-  if (context)
-    (void)driver.cuDevicePrimaryCtxRelease_v2(device);
-}
-
 Status CudaDevice::open(const QueueOptions &options,
                         std::unique_ptr<Queue> &queue) {
-  auto result = std::make_unique<CudaQueue>(*this);
+  auto result = std::make_unique<CudaQueue>(*this, opened);
   Status status = result->open(options.stream);
   if (status.ok())
     queue = std::move(result);
@@ -100,7 +44,7 @@ Status CudaDevice::allocate(uint64_t bytes, void *&memory, uint64_t &capacity) {
   if (!status.ok())
     return status;
   auto lacks = [&](uint64_t wanted) {
-    return "out of memory on " + deviceName + ": cannot allocate " +
+    return "out of memory on " + opened.name + ": cannot allocate " +
            std::to_string(wanted) + " bytes";
   };
   if (bytes > uint64_t(INT64_MAX))
@@ -108,8 +52,8 @@ Status CudaDevice::allocate(uint64_t bytes, void *&memory, uint64_t &capacity) {
   // Never 0 bytes; the driver aligns to 256.
   uint64_t size = (bytes / 64 + 1) * 64;
   CUdeviceptr address = 0;
-  if (CUresult result = driver.cuMemAlloc_v2(&address, size)) {
-    status = driver.error(result, lacks(bytes ? bytes : size));
+  if (CUresult result = opened.driver.cuMemAlloc_v2(&address, size)) {
+    status = opened.driver.error(result, lacks(bytes ? bytes : size));
     if (result == CUDA_ERROR_OUT_OF_MEMORY)
       status.message += "; run it on smaller dims, or end what else uses the "
                         "device";
@@ -124,7 +68,7 @@ Status CudaDevice::allocate(uint64_t bytes, void *&memory, uint64_t &capacity) {
 void CudaDevice::free(void *memory, uint64_t) {
   // Ignore failures: after an earlier error the GPU may refuse it.
   (void)enter();
-  (void)driver.cuMemFree_v2(reinterpret_cast<uintptr_t>(memory));
+  (void)opened.driver.cuMemFree_v2(reinterpret_cast<uintptr_t>(memory));
 }
 
 //===----------------------------------------------------------------------===//
@@ -158,11 +102,11 @@ std::optional<Architecture> parse(const std::string &target,
 /// A module for each kernel.
 class CudaCode final : public LoadedCode {
 public:
-  explicit CudaCode(const CudaDevice &device) : device(device) {}
+  explicit CudaCode(const Gpu &gpu) : gpu(gpu) {}
   ~CudaCode() override {
-    (void)device.enter();
+    (void)gpu.enter();
     for (CUmodule module : modules)
-      (void)device.driver.cuModuleUnload(module);
+      (void)gpu.driver.cuModuleUnload(module);
   }
 
   KernelHandle find(const std::string &name) const override {
@@ -173,11 +117,10 @@ public:
   }
 
   Status add(const BundleEntry &entry) {
-    const Driver &driver = device.driver;
+    const Driver &driver = gpu.driver;
     auto failed = [&](CUresult result, const char *what) {
       Status status = driver.error(result, "kernel " + entry.name + what);
-      status.message +=
-          " (" + std::string(device.name()) + ", " + device.driverText + ")";
+      status.message += " (" + gpu.name + ", " + gpu.driverText + ")";
       if (result == CUDA_ERROR_UNSUPPORTED_PTX_VERSION)
         status.message += "; the NVRTC that made the code is newer than the "
                           "driver: update the driver, or compile the model "
@@ -186,7 +129,7 @@ public:
                result == CUDA_ERROR_INVALID_PTX ||
                result == CUDA_ERROR_INVALID_IMAGE)
         status.message +=
-            "; compile the model again for target " + device.targetName();
+            "; compile the model again for target " + gpu.targetName();
       return status;
     };
     CUmodule module = nullptr;
@@ -202,32 +145,27 @@ public:
   }
 
 private:
-  const CudaDevice &device;
+  const Gpu &gpu;
   std::vector<CUmodule> modules;
-  std::deque<CudaKernel> kernels; // must not move
+  std::deque<CudaKernel> kernels; // do not move
 };
 
 } // namespace
 
-std::string CudaDevice::describe() const {
-  return product + ", sm_" + std::to_string(major) + std::to_string(minor);
-}
-
-std::string CudaDevice::targetName() const {
-  return "cuda:sm_" + std::to_string(major) + std::to_string(minor);
-}
+std::string CudaDevice::targetName() const { return opened.targetName(); }
 
 std::string CudaDevice::reasonAgainst(const CodeImage &image) const {
   bool isCubin = image.kind == ImageKind::Cubin;
-  bool isEmulator = kind == DeviceKind::Emulator;
+  bool isEmulator = opened.isEmulator();
+  unsigned major = opened.major, minor = opened.minor;
   if (image.kind == ImageKind::Source && isEmulator)
     return "";
   if (isEmulator || (!isCubin && image.kind != ImageKind::Ptx))
-    return "which this device (" + deviceName + ") does not run";
+    return "which this device (" + opened.name + ") does not run";
   auto code = parse(image.target, isCubin ? "sm_" : "compute_");
   if (!code)
     return "which is no GPU that this runtime knows";
-  std::string gpu = "this GPU (" + describe() + ") ";
+  std::string gpu = "this GPU (" + opened.describe() + ") ";
   bool isSame = code->major == major && code->minor == minor;
   bool isOlder =
       major < code->major || (major == code->major && minor < code->minor);
@@ -243,7 +181,8 @@ std::string CudaDevice::reasonAgainst(const CodeImage &image) const {
 Status CudaDevice::load(const CodeImage &image,
                         std::unique_ptr<LoadedCode> &code) {
   Status status = enter();
-  // Entries are aligned within the bundle, but the bundle itself may not be.
+  // The entries are aligned within the bundle, which the caller may have put
+  // anywhere.
   Memory aligned;
   const void *bytes = image.data;
   if (status.ok() && reinterpret_cast<uintptr_t>(bytes) % 16 != 0) {
@@ -255,7 +194,7 @@ Status CudaDevice::load(const CodeImage &image,
   std::vector<BundleEntry> entries;
   if (status.ok())
     status = readBundle(bytes, image.size, entries);
-  auto result = std::make_unique<CudaCode>(*this);
+  auto result = std::make_unique<CudaCode>(opened);
   for (const BundleEntry &entry : entries)
     if (status.ok())
       status = result->add(entry);

@@ -8,7 +8,7 @@ namespace {
 
 class CudaEvent final : public Event {
 public:
-  explicit CudaEvent(CudaDevice &gpu) : gpu(gpu) {}
+  explicit CudaEvent(const Gpu &gpu) : gpu(gpu) {}
   ~CudaEvent() override {
     // Ignore errors in the destructor.
     (void)gpu.enter();
@@ -17,7 +17,7 @@ public:
   }
   void *handle() const override { return event; }
 
-  CudaDevice &gpu;
+  const Gpu &gpu;
   CUevent event = nullptr;
 };
 

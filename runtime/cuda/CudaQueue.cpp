@@ -64,10 +64,10 @@ Status CudaQueue::take(void *given) {
   CUcontext context = nullptr;
   Status status = driver.check(driver.cuStreamGetCtx(theirs, &context),
                                "cannot use the given stream");
-  if (status.ok() && context != gpu.primaryContext())
+  if (status.ok() && context != gpu.context)
     status = Status::error(
-        MLC_USAGE, "the given stream is not of the primary context of " +
-                       std::string(gpu.name()));
+        MLC_USAGE,
+        "the given stream is not of the primary context of " + gpu.name);
   if (status.ok())
     handle = theirs;
   return status;
@@ -139,7 +139,7 @@ Status CudaQueue::wait() {
 
 /// The error if the wait after that many launches fails.
 Status CudaQueue::failed(CUresult result, uint64_t launches) const {
-  std::string name = gpu.name();
+  const std::string &name = gpu.name;
   if (launches == 0)
     return driver.error(result, "work on " + name + " has failed");
   Status status = driver.error(
@@ -298,13 +298,13 @@ Status CudaQueue::tryLaunch(const Launch &launch, const CudaKernel &kernel) {
   if (launch.block < 1)
     return Status::error(MLC_DEVICE, describe(launch, kernel) +
                                          " is launched without blocks, which " +
-                                         gpu.name() + " cannot do");
+                                         gpu.name + " cannot do");
   if (launch.shared > std::max(sharedOfAll, gpu.maxShared))
-    return Status::error(
-        MLC_DEVICE, describe(launch, kernel) + " needs " +
-                        std::to_string(launch.shared) +
-                        " bytes of shared memory in a block, " + gpu.name() +
-                        " has " + std::to_string(gpu.maxShared));
+    return Status::error(MLC_DEVICE,
+                         describe(launch, kernel) + " needs " +
+                             std::to_string(launch.shared) +
+                             " bytes of shared memory in a block, " + gpu.name +
+                             " has " + std::to_string(gpu.maxShared));
   Status status = allowShared(launch, kernel);
   if (!status.ok())
     return status;

@@ -12,10 +12,21 @@
 #ifndef MLC_RUNTIME_CUDA_CUDAQUEUE_H
 #define MLC_RUNTIME_CUDA_CUDAQUEUE_H
 
+#include "runtime/Device.h"
 #include "runtime/Memory.h"
-#include "runtime/cuda/CudaDevice.h"
+#include "runtime/cuda/Gpu.h"
+
+#include <atomic>
 
 namespace mlc::runtime::cuda {
+
+/// The target of a KernelHandle.
+struct CudaKernel {
+  CUfunction function = nullptr;
+  std::string name;
+  /// Whether it was granted more shared memory than the default.
+  mutable std::atomic<bool> hasMuchShared{false};
+};
 
 /// Names a failed launch in messages.
 struct LaunchName {
@@ -27,8 +38,8 @@ struct LaunchName {
 
 class CudaQueue final : public Queue {
 public:
-  explicit CudaQueue(CudaDevice &device)
-      : Queue(device), gpu(device), driver(device.driver) {}
+  CudaQueue(Device &device, const Gpu &gpu)
+      : Queue(device), gpu(gpu), driver(gpu.driver) {}
   ~CudaQueue() override;
   /// Call first. Uses the caller's stream `given` unless it is null.
   Status open(void *given);
@@ -70,7 +81,7 @@ private:
   void setWords(const Launch &launch);
   Status runOnHost(const LibraryLaunch &launch);
 
-  CudaDevice &gpu;
+  const Gpu &gpu;
   const Driver &driver;
   CUstream handle = nullptr;
   bool ownsStream = false;

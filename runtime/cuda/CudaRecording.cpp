@@ -9,7 +9,7 @@ namespace {
 /// A graph that can be launched.
 class CudaRecording final : public Recording {
 public:
-  explicit CudaRecording(CudaDevice &gpu) : gpu(gpu) {}
+  explicit CudaRecording(const Gpu &gpu) : gpu(gpu) {}
   ~CudaRecording() override {
     // Ignore errors in the destructor.
     (void)gpu.enter();
@@ -17,7 +17,7 @@ public:
       (void)gpu.driver.cuGraphExecDestroy(exec);
   }
 
-  CudaDevice &gpu;
+  const Gpu &gpu;
   CUgraphExec exec = nullptr;
   /// For messages of failures.
   uint64_t numLaunches = 0;

@@ -321,3 +321,5 @@ MLC_EMULATOR_API void __tsan_write_range(void *memory, size_t bytes) {
 MLC_BYTES(__tsan_)
 MLC_BYTES(__wrap_)
 }
+
+uint64_t mlcEmulatorAccesses() { return mlc::emulator::execution.accesses; }

@@ -107,7 +107,7 @@ void Execution::run(const Launch &given) {
   laneOrder.resize(32);
   std::iota(laneOrder.begin(), laneOrder.end(), 0);
 
-  Traps traps;
+  Traps traps([] { return execution.running < Fibers::count; });
   if (sigsetjmp(Traps::escape, 1) == 0)
     runBlocks();
   else

@@ -12,6 +12,7 @@
 #include "runtime/emulator/Fiber.h"
 #include "runtime/emulator/Finding.h"
 #include "runtime/emulator/Handovers.h"
+#include "runtime/emulator/Launch.h"
 #include "runtime/emulator/Shadow.h"
 
 #include <cstdint>
@@ -19,30 +20,6 @@
 #include <vector>
 
 namespace mlc::emulator {
-
-class Arena;
-
-struct Index {
-  unsigned x, y, z;
-  uint64_t count() const { return uint64_t(x) * y * z; }
-};
-
-struct Launch {
-  std::string name;
-  void *function = nullptr;
-  uintptr_t moduleBase = 0; ///< code places are offsets from it
-  uintptr_t moduleEnd = 0;
-  std::string modulePath;
-  std::vector<uint64_t> words; ///< the parameters
-  Arena *arena = nullptr;      ///< of the device it runs on
-  Index grid = {}, block = {};
-  unsigned sharedBytes = 0;
-  /// Whether its loads and stores are instrumented.
-  bool isInstrumented = true;
-};
-
-/// The most words of parameters: 4 KiB of them.
-constexpr size_t maxWords = 512;
 
 /// What a thread waits for.
 enum class Wait : uint8_t {
@@ -67,15 +44,15 @@ struct Copy {
 struct Thread {
   Wait wait = Wait::Done;
   bool transposed = false; // Load
-  uint8_t kind = 0;        // Multiply: the elements' kind
-  unsigned site = 0;  // Block, Load, Multiply: the call's place in the source
-  int mask = 0;       // Shuffle
-  void *at = nullptr; // where it waits
-  uint64_t words[3] = {}; // operands; results of Shuffle and Load
-  float sums[4] = {};     // Multiply: in and out
+  uint8_t kind = 0;        // Multiply: of the elements
+  unsigned site = 0;       // Block, Load, Multiply: which call of the text
+  int mask = 0;            // Shuffle
+  void *at = nullptr;      // where it waits
+  uint64_t words[3] = {};  // operands; results of Shuffle and Load
+  float sums[4] = {};      // Multiply: in and out
   Index index = {};
-  unsigned stack = Fibers::count; // held from the thread's start to its end
-  unsigned group = 0;             // number of closed copy groups
+  unsigned stack = Fibers::count; // it has one from its start to its end
+  unsigned group = 0;             // copies' groups that are closed
   std::vector<Copy> copies;
 };
 

@@ -2,7 +2,6 @@
 
 #include "runtime/emulator/Finding.h"
 #include "runtime/emulator/Cuda.h"
-#include "runtime/emulator/Execution.h"
 #include "runtime/emulator/Process.h"
 
 #include <cstdio>
@@ -189,5 +188,3 @@ void mlcEmulatorClearReport() {
   std::lock_guard<std::mutex> lock(report.mutex);
   report.text.clear();
 }
-
-uint64_t mlcEmulatorAccesses() { return execution.accesses; }

@@ -3,13 +3,13 @@
 #ifndef MLC_RUNTIME_EMULATOR_FINDING_H
 #define MLC_RUNTIME_EMULATOR_FINDING_H
 
+#include "runtime/emulator/Launch.h"
+
 #include <cstdint>
 #include <string>
 #include <vector>
 
 namespace mlc::emulator {
-
-struct Launch;
 
 enum class Problem : uint8_t {
   Race,

@@ -1,7 +1,6 @@
 //===- Trap.cpp - Signals that a kernel raises ----------------------------===//
 
 #include "runtime/emulator/Trap.h"
-#include "runtime/emulator/Execution.h"
 
 #include <iterator>
 #include <pthread.h>
@@ -27,8 +26,7 @@ static uintptr_t instruction(void *context) {
 }
 
 void Traps::handle(int signal, siginfo_t *info, void *context) {
-  if (execution.running < Fibers::count &&
-      pthread_equal(pthread_self(), launching)) {
+  if (pthread_equal(pthread_self(), launching) && active->inKernel()) {
     last = {signal, reinterpret_cast<uintptr_t>(info->si_addr),
             instruction(context)};
     siglongjmp(escape, 1);
@@ -39,7 +37,7 @@ void Traps::handle(int signal, siginfo_t *info, void *context) {
       sigaction(signal, &active->before[i], nullptr);
 }
 
-Traps::Traps() {
+Traps::Traps(bool (*inKernel)()) : inKernel(inKernel) {
   constexpr size_t bytes = 64 << 10;
   stack = std::make_unique<char[]>(bytes);
   stack_t mine = {};

@@ -18,7 +18,8 @@ namespace mlc::emulator {
 
 class Traps {
 public:
-  Traps();
+  /// `inKernel` says whether the thread that makes this runs a kernel's code.
+  explicit Traps(bool (*inKernel)());
   ~Traps();
   Traps(const Traps &) = delete;
   Traps &operator=(const Traps &) = delete;
@@ -38,6 +39,7 @@ private:
   static void handle(int signal, siginfo_t *info, void *context);
 
   static Traps *active;
+  bool (*inKernel)();
   struct sigaction before[3];
   stack_t stackBefore = {};
   std::unique_ptr<char[]> stack;

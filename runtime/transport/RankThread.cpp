@@ -2,6 +2,7 @@
 
 #include "runtime/transport/RankThread.h"
 #include "runtime/CudaDevices.h"
+#include "runtime/Devices.h"
 #include "runtime/transport/Exchange.h"
 #include "runtime/transport/Progress.h"
 

@@ -3,7 +3,8 @@
 #ifndef MLC_TEST_COVERAGE_DERIVATIVES_H
 #define MLC_TEST_COVERAGE_DERIVATIVES_H
 
-#include "test/coverage/Questions.h"
+#include "test/coverage/Sample.h"
+#include <string>
 
 namespace mlc::coverage {
 

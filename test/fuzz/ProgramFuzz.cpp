@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/CodeImage.h"
-#include "runtime/Program.h"
+#include "runtime/StepTexts.h"
 
 #include <cstdlib>
 

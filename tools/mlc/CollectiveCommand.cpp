@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/CudaDevices.h"
+#include "runtime/Devices.h"
 #include "runtime/transport/Engine.h"
 #include "runtime/transport/Reduce.h"
 #include "runtime/transport/World.h"

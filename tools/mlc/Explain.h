@@ -17,29 +17,13 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "rewrites/ProofLog/Trail.h"
 #include "rewrites/Rules/Rule.h"
+#include "tools/mlc/DrawnPart.h"
 #include "tools/mlc/ExplainChoices.h"
 #include "llvm/Support/raw_ostream.h"
 #include <string>
 #include <vector>
 
 namespace mlc::cli {
-
-/// A node of a drawing.
-struct DrawnNode {
-  enum class Mark { Same, Rewritten };
-  std::string op, name, dims;
-  std::vector<unsigned> inputs; // earlier nodes
-  Mark mark = Mark::Same;
-};
-
-/// A rewritten part, before and after.
-struct DrawnPart {
-  std::vector<DrawnNode> before, after;
-  /// Indices of its steps, ascending.
-  std::vector<unsigned> steps;
-  /// How many parts of the model look like this one.
-  unsigned count = 1;
-};
 
 class Explanation {
 public:

@@ -3,7 +3,10 @@
 #ifndef MLC_TOOLS_MLC_EXPLAINPARTS_H
 #define MLC_TOOLS_MLC_EXPLAINPARTS_H
 
-#include "tools/mlc/Explain.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "rewrites/ProofLog/Trail.h"
+#include "rewrites/Rules/Rule.h"
+#include "tools/mlc/DrawnPart.h"
 
 namespace mlc::cli {
 

@@ -1,7 +1,6 @@
 //===- Feed.cpp - Inputs of a run -----------------------------------------===//
 
 #include "tools/mlc/Feed.h"
-#include "runtime/Npy.h"
 #include "runtime/Random.h"
 #include "runtime/Text.h"
 #include "tools/mlc/Failure.h"
@@ -13,15 +12,6 @@
 
 using namespace mlc::cli;
 namespace runtime = mlc::runtime;
-
-llvm::Expected<HostTensor> mlc::cli::makeZeros(mlc_dtype type,
-                                               std::vector<int64_t> dims) {
-  HostTensor tensor;
-  auto status = HostTensor::zeros(type, std::move(dims), tensor);
-  if (!status.ok())
-    return statusFailure(status);
-  return tensor;
-}
 
 /// The value of `text` if it is a number or a dim of `sizes`.
 static std::optional<int64_t> sizeOf(llvm::StringRef text,
@@ -57,13 +47,6 @@ mlc::cli::portDims(const mlc_port &port, llvm::ArrayRef<DimSetting> sizes) {
                     "' has open dims: " + runtime::printable(missing) +
                     "; give their sizes with --dim NAME=N");
   return dims;
-}
-
-llvm::Expected<HostTensor> mlc::cli::readTensor(const std::string &path) {
-  runtime::NpyArray array;
-  if (auto status = runtime::readNpy(path, array); !status.ok())
-    return statusFailure(status);
-  return HostTensor::of(std::move(array));
 }
 
 /// Reads the array in the file, which must have the port's type.

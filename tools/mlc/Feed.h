@@ -3,19 +3,11 @@
 #ifndef MLC_TOOLS_MLC_FEED_H
 #define MLC_TOOLS_MLC_FEED_H
 
-#include "runtime/HostTensor.h"
 #include "tools/mlc/Model.h"
 #include "tools/mlc/ModelOptions.h"
+#include "tools/mlc/Tensors.h"
 
 namespace mlc::cli {
-
-using runtime::HostTensor;
-
-/// A tensor of zeros. Fails if its size overflows or memory is short.
-llvm::Expected<HostTensor> makeZeros(mlc_dtype type, std::vector<int64_t> dims);
-
-/// The array in the .npy file.
-llvm::Expected<HostTensor> readTensor(const std::string &path);
 
 /// The dims of `port`, with `sizes` for open ones. Fails for an open dim
 /// without a size (names it and the option that sets it).

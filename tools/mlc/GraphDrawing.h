@@ -3,7 +3,9 @@
 #ifndef MLC_TOOLS_MLC_GRAPHDRAWING_H
 #define MLC_TOOLS_MLC_GRAPHDRAWING_H
 
-#include "tools/mlc/Explain.h"
+#include "tools/mlc/DrawnPart.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/Support/raw_ostream.h"
 
 namespace mlc::cli {
 

@@ -1,6 +1,7 @@
 //===- Memory.cpp - The memory plan for given sizes -----------------------===//
 
 #include "tools/mlc/Memory.h"
+#include "runtime/Devices.h"
 #include "runtime/Session.h"
 #include "tools/mlc/Failure.h"
 #include "tools/mlc/Feed.h"

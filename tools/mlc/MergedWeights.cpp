@@ -15,9 +15,11 @@ static bool isUniform(const HostTensor &tensor) {
   return true;
 }
 
-std::vector<std::string> mlc::cli::findMerged(const TrainingModel &training) {
+std::vector<std::string>
+mlc::cli::findMerged(llvm::ArrayRef<const Weight *> weights,
+                     llvm::ArrayRef<HostTensor> values) {
   std::vector<std::string> found;
-  for (auto [weight, value] : llvm::zip(training.kept(), training.values)) {
+  for (const auto &[weight, value] : llvm::zip(weights, values)) {
     bool isNamedTwice = !weight->copies.empty();
     if (weight->isStatistic || weight->readers < 2 ||
         (!isNamedTwice && (!isUniform(value) || value.bytes == 0)))

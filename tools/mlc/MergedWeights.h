@@ -3,16 +3,19 @@
 #ifndef MLC_TOOLS_MLC_MERGEDWEIGHTS_H
 #define MLC_TOOLS_MLC_MERGEDWEIGHTS_H
 
-#include "tools/mlc/TrainingFlags.h"
+#include "passes/Import/Weights.h"
+#include "tools/mlc/Tensors.h"
 
 namespace mlc::cli {
 
-/// The trained weights that an exporter may have merged from several, one
-/// sentence each. Exporters merge equal weights, such as those of norms and
-/// biases before training. A candidate has several names, or is read by several
-/// nodes and has equal elements only. Deliberately shared weights, such as
-/// embeddings, start with random numbers.
-std::vector<std::string> findMerged(const TrainingModel &training);
+/// Which of these weights, which have these values, an exporter may have made
+/// of several, a sentence each of those that are trained. Exporters make one of
+/// weights that are equal, as those of norms and biases are before they are
+/// trained. One that several nodes read and whose elements are all equal, or
+/// that has several names, may be such. Weights that are shared on purpose, as
+/// embeddings are, begin with random numbers.
+std::vector<std::string> findMerged(llvm::ArrayRef<const Weight *> weights,
+                                    llvm::ArrayRef<HostTensor> values);
 
 } // namespace mlc::cli
 

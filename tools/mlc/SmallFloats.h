@@ -3,7 +3,7 @@
 #ifndef MLC_TOOLS_MLC_SMALLFLOATS_H
 #define MLC_TOOLS_MLC_SMALLFLOATS_H
 
-#include "tools/mlc/Feed.h"
+#include "tools/mlc/Tensors.h"
 
 namespace mlc::cli {
 

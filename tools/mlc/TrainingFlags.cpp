@@ -432,7 +432,7 @@ llvm::Expected<TrainingModel> mlc::cli::readTrainingModel(
     return training;
   if (llvm::Error error = readValues(training, parameters))
     return error;
-  training.merged = findMerged(training);
+  training.merged = findMerged(training.kept(), training.values);
   setInitialValues(training);
   auto scale = optimizer->lossScale(training.optimizer.scalesLoss);
   if (!scale)

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialects/Interfaces/Attributes.h"
-#include "dialects/Interfaces/SymbolicNumber.h"
+#include "dialects/Interfaces/EvaluatorSymbolic.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/MLIRContext.h"
 #include <catch2/catch.hpp>

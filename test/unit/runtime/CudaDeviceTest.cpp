@@ -3,6 +3,7 @@
 #include "CudaSample.h"
 #include "runtime/CpuDevice.h"
 #include "runtime/CudaDevices.h"
+#include "runtime/Devices.h"
 
 #include <cstdlib>
 

@@ -1,6 +1,7 @@
 //===- CudaStreamTest.cpp - The caller's streams, and runs on them --------===//
 
 #include "CudaSample.h"
+#include "runtime/Devices.h"
 #include "runtime/mlc_runtime.h"
 
 using namespace mlc::test;

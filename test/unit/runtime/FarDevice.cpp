@@ -1,6 +1,7 @@
 //===- FarDevice.cpp - A device with memory of its own --------------------===//
 
 #include "FarDevice.h"
+#include "runtime/Devices.h"
 
 #include <cstdlib>
 #include <cstring>

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Programs.h"
+#include "runtime/StepTexts.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,5 +1,6 @@
 //===- ProgramsTest.cpp - Collectives in programs of several ranks --------===//
 
+#include "runtime/Devices.h"
 #include "runtime/Session.h"
 #include "runtime/transport/Exchange.h"
 #include "runtime/transport/RankThread.h"

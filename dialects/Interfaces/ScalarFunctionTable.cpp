@@ -1,6 +1,6 @@
-//===- ScalarFunctions.cpp - The facts of each scalar function ------------===//
+//===- ScalarFunctionTable.cpp - What is known of each scalar function ----===//
 
-#include "dialects/Interfaces/ScalarFunctions.h"
+#include "dialects/Interfaces/Definition.h"
 #include "dialects/Interfaces/EvaluatorScalar.h"
 #include "llvm/ADT/STLExtras.h"
 #include <cmath>

@@ -1,4 +1,4 @@
-//===- Target.cpp - Targets by name ---------------------------------------===//
+//===- TargetNames.cpp - Targets by name ----------------------------------===//
 
 #include "codegen/target/Target.h"
 #include "codegen/target/TargetFile.h"

@@ -1,4 +1,4 @@
-//===- IntExpr.cpp - Symbolic integers ------------------------------------===//
+//===- IntExprAlgebra.cpp - Arithmetic of symbolic integers ---------------===//
 
 #include "dialects/Interfaces/IntExpr.h"
 #include "dialects/Interfaces/IntExprSize.h"

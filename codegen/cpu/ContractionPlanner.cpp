@@ -1,4 +1,4 @@
-//===- ContractionPlan.cpp - Register tile, blocking, tasks ---------------===//
+//===- ContractionPlanner.cpp - Register tile, blocking, tasks ------------===//
 //
 // The cost of a register tile of r positions × v vectors per reduction step is
 // the largest of: r·v fused multiply-adds on two ports, r + v loads on two
