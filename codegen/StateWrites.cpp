@@ -1,4 +1,4 @@
-//===- StateWrites.cpp - New values of states, in place ------------------===//
+//===- StateWrites.cpp - New values of states, in place -------------------===//
 
 #include "codegen/StateWrites.h"
 #include "llvm/ADT/STLExtras.h"

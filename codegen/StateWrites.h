@@ -1,4 +1,4 @@
-//===- StateWrites.h - New values of states, in place ----------*- C++ -*-===//
+//===- StateWrites.h - New values of states, in place -----------*- C++ -*-===//
 //
 // All states get their new values at the end of a run, at once. A program
 // writes them one after another while others are still read. This decides where

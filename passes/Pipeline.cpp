@@ -49,10 +49,10 @@ void addDifferentiatePasses(OpPassManager &pm,
 }
 
 static void addPartitionPass(OpPassManager &pm, StringRef algorithm,
-                             bool regather) {
+                             bool reshardAfterForward) {
   PartitionPassOptions options;
   options.algorithm = algorithm;
-  options.regather = regather;
+  options.reshardAfterForward = reshardAfterForward;
   pm.addPass(createPartitionPass(std::move(options)));
 }
 
@@ -81,7 +81,7 @@ void addDistributePasses(OpPassManager &pm, const runtime::Plan &plan) {
   // Adds a mesh, and shardings of the model's arguments and results.
   pm.addPass(createShardPass(plan));
   // Makes a rank's program, with the collectives.
-  addPartitionPass(pm, plan.algorithm, /*regather=*/false);
+  addPartitionPass(pm, plan.algorithm, /*reshardAfterForward=*/false);
 }
 
 void addOptimizePasses(OpPassManager &pm, const PipelineOptions &options) {

@@ -361,8 +361,8 @@ rt::Step Translator::makeLaunch(exec::LaunchOp launch,
     detail.scratch = scratch;
     if (kernel.sharedBytes)
       detail.shared = constant(kernel.sharedBytes);
-    if (kernel.jointBytes)
-      detail.joint = add(atLaunch(kernel.jointBytes));
+    if (kernel.workspaceBytes)
+      detail.workspace = add(atLaunch(kernel.workspaceBytes));
     detail.work = work;
     detail.products = products;
     return step;

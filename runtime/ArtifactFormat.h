@@ -1,4 +1,4 @@
-//===- ArtifactFormat.h - The layout of an artifact file -------*- C++ -*-===//
+//===- ArtifactFormat.h - The layout of an artifact file --------*- C++ -*-===//
 //
 //   header | manifest (JSON) | programs | code images | table of these |
 //   weights

@@ -1,4 +1,4 @@
-//===- CodeImage.h - The kernels' code for one kind of device --*- C++ -*-===//
+//===- CodeImage.h - The kernels' code for one kind of device ---*- C++ -*-===//
 //
 // An artifact holds its kernels as images, each for one kind of device and one
 // architecture of it. A device takes the first that it can run (Device.h) and

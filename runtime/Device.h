@@ -53,7 +53,7 @@ constexpr int64_t unknownWork = INT64_MAX;
 /// memory, and scratch memory is per block. Devices without blocks (cpu) ignore
 /// both fields: one thread does a task.
 ///
-/// A launch with `joint` memory, which all blocks share, has no scratch memory.
+/// A launch with `workspace` memory, which all blocks share, has no scratch memory.
 struct Launch {
   KernelHandle kernel = nullptr;
   /// Addresses on the device: inputs, then outputs.
@@ -66,7 +66,7 @@ struct Launch {
   /// Rough scalar operations of all tasks together.
   int64_t work = unknownWork;
   Scratch scratch;
-  void *joint = nullptr;
+  void *workspace = nullptr;
   /// The step of the launch, for messages; may be null.
   const Step *step = nullptr;
 };

@@ -1,4 +1,4 @@
-//===- Library.h - Kernels of the runtime for opaque operators -*- C++ -*-===//
+//===- Library.h - Kernels of the runtime for opaque operators --*- C++ -*-===//
 //
 // Operators without a definition (top-k), and those whose definition does more
 // work than needed (scatter-add), run here. A step of kind Library names a

@@ -1,4 +1,4 @@
-//===- Memory.h - Owned memory and mapped files ----------------*- C++ -*-===//
+//===- Memory.h - Owned memory and mapped files -----------------*- C++ -*-===//
 
 #ifndef MLC_RUNTIME_MEMORY_H
 #define MLC_RUNTIME_MEMORY_H

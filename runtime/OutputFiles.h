@@ -1,4 +1,4 @@
-//===- OutputFiles.h - Files that appear whole or not at all ---*- C++ -*-===//
+//===- OutputFiles.h - Files that appear whole or not at all ----*- C++ -*-===//
 //
 // A set of files written under temporary names and renamed together at the end.
 // If an error or a signal ends the process before, nothing is left behind.

@@ -1,4 +1,4 @@
-//===- Program.h - The program of an artifact as plain data ----*- C++ -*-===//
+//===- Program.h - The program of an artifact as plain data -----*- C++ -*-===//
 //
 // What the runtime executes and what the compiler writes: symbols and how each
 // is bound, size expressions, buffers and steps. Plain structs, a compact

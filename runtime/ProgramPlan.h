@@ -1,4 +1,4 @@
-//===- ProgramPlan.h - The memory plan of a program ------------*- C++ -*-===//
+//===- ProgramPlan.h - The memory plan of a program -------------*- C++ -*-===//
 //
 // Turns a program and the values of its symbols into the planner's items. The
 // runtime plans with it; the compiler calls it for its report:

@@ -211,14 +211,14 @@ Status Session::reserve(DeviceMemory &block, uint64_t bytes) {
   return status;
 }
 
-Status Session::reserveJoint(uint64_t bytes) {
-  uint64_t before = joint.capacity();
-  Status status = reserve(joint, bytes);
-  hasZeroCounters &= joint.capacity() == before;
+Status Session::reserveWorkspace(uint64_t bytes) {
+  uint64_t before = workspace.capacity();
+  Status status = reserve(workspace, bytes);
+  hasZeroCounters &= workspace.capacity() == before;
   if (!status.ok() || hasZeroCounters)
     return status;
   static constexpr uint8_t zeros[GridLaunchStep::counterBytes] = {};
-  status = queue->upload(joint.data(), zeros, sizeof(zeros));
+  status = queue->upload(workspace.data(), zeros, sizeof(zeros));
   hasZeroCounters = status.ok();
   return status;
 }
@@ -237,7 +237,7 @@ Status Session::plan(mlc_memory &memory) {
   memory = {};
   memory.arena_bytes = plan.peak;
   memory.lower_bound_bytes = plan.lowerBound;
-  memory.scratch_bytes = plan.scratch * queue->workers() + plan.joint;
+  memory.scratch_bytes = plan.scratch * queue->workers() + plan.workspace;
   return status;
 }
 
@@ -414,8 +414,8 @@ Status Session::activate(uint32_t epoch) {
     scratchStride = plan.scratch;
   if (status.ok())
     status = reserve(scratch, scratchStride * queue->workers());
-  if (status.ok() && plan.joint)
-    status = reserveJoint(plan.joint);
+  if (status.ok() && plan.workspace)
+    status = reserveWorkspace(plan.workspace);
   if (status.ok())
     status = placeSetupBuffers();
   if (!status.ok() || plan.stamp == stamp)

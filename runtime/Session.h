@@ -72,7 +72,7 @@ struct EpochPlan {
   std::vector<std::pair<BufferId, uint64_t>> offsets; ///< in this arena
   uint64_t peak = 0, lowerBound = 0;
   uint64_t scratch = 0; ///< bytes per thread, a multiple of 64
-  uint64_t joint = 0;   ///< bytes, the maximum over launches
+  uint64_t workspace = 0;   ///< bytes, the maximum over launches
   std::vector<ReadyStep> steps;
   std::vector<Place> operands;
   std::vector<int64_t> args;
@@ -171,7 +171,7 @@ private:
   Status planEpoch(uint32_t epoch, EpochPlan &plan);
   Status makeStep(const Step &step, EpochPlan &plan);
   Status reserve(DeviceMemory &memory, uint64_t bytes);
-  Status reserveJoint(uint64_t bytes);
+  Status reserveWorkspace(uint64_t bytes);
   Status prepareRun();
   Status handOver();
   Status runEpochs();
@@ -243,7 +243,7 @@ private:
   uint64_t scratchStride = 0;
   /// Memory of launches whose blocks cooperate, and whether its counters are
   /// zero; they are not if it is new or a run has failed.
-  DeviceMemory joint;
+  DeviceMemory workspace;
   bool hasZeroCounters = false;
   /// Address on the device of every buffer that owns memory.
   std::vector<uint8_t *> addresses;

@@ -131,7 +131,7 @@ Status Session::makePlan(uint32_t epoch, EpochPlan &plan) {
         status = placeOf(port.buffer, place);
     }
   // Round up, and keep threads on separate cache lines.
-  for (uint64_t bytes : {plan.scratch, plan.joint})
+  for (uint64_t bytes : {plan.scratch, plan.workspace})
     if (bytes > uint64_t(1) << 40)
       return Status::error(MLC_RESOURCES,
                            "out of memory: " + std::to_string(bytes) +

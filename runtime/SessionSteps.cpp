@@ -93,7 +93,7 @@ Status Session::Steps::run(const LaunchStep &launch, const ReadyStep &ready) {
 //===----------------------------------------------------------------------===//
 
 Status Session::Steps::prepare(const GridLaunchStep &launch, ReadyStep &ready) {
-  uint64_t tasks = 0, block = 0, shared = 0, bytes = 0, joint = 0;
+  uint64_t tasks = 0, block = 0, shared = 0, bytes = 0, workspace = 0;
   Status status =
       session.sizeOf(launch.tasks, "the number of tasks", step.name, tasks);
   if (status.ok())
@@ -104,9 +104,9 @@ Status Session::Steps::prepare(const GridLaunchStep &launch, ReadyStep &ready) {
   if (status.ok() && launch.scratch)
     status =
         session.sizeOf(*launch.scratch, "the scratch size", step.name, bytes);
-  if (status.ok() && launch.joint)
-    status = session.sizeOf(*launch.joint, "the joint memory's size", step.name,
-                            joint);
+  if (status.ok() && launch.workspace)
+    status = session.sizeOf(*launch.workspace, "the workspace's size", step.name,
+                            workspace);
   if (!status.ok())
     return status;
   if (block < 1 || block > GridLaunchStep::maxBlock)
@@ -123,9 +123,9 @@ Status Session::Steps::prepare(const GridLaunchStep &launch, ReadyStep &ready) {
   ready.block = block;
   ready.shared = shared;
   plan.scratch = std::max(plan.scratch, bytes);
-  if (launch.joint)
-    plan.joint =
-        std::max({plan.joint, joint, uint64_t(GridLaunchStep::counterBytes)});
+  if (launch.workspace)
+    plan.workspace =
+        std::max({plan.workspace, workspace, uint64_t(GridLaunchStep::counterBytes)});
   return status;
 }
 
@@ -137,8 +137,8 @@ Status Session::Steps::run(const GridLaunchStep &launch,
   call.block = ready.block;
   call.shared = ready.shared;
   // Without scratch memory the number of blocks is not limited to the workers.
-  if (launch.joint)
-    call.joint = session.joint.data();
+  if (launch.workspace)
+    call.workspace = session.workspace.data();
   else if (launch.scratch)
     call.scratch = scratch();
   session.queue->launch(call);
@@ -351,13 +351,13 @@ Status Session::runEpoch(uint32_t epoch) {
   bool isSame = plan.recordedPointers == plan.pointers &&
                 plan.recordedScratch.base == scratch.data() &&
                 plan.recordedScratch.stride == scratchStride &&
-                plan.recordedJoint == joint.data() &&
+                plan.recordedJoint == workspace.data() &&
                 plan.recordedSkips == skips;
   if (!isSame) {
     plan.recording.reset();
     plan.recordedPointers = plan.pointers;
     plan.recordedScratch = {scratch.data(), scratchStride};
-    plan.recordedJoint = joint.data();
+    plan.recordedJoint = workspace.data();
     plan.recordedSkips = skips;
     return runSteps(epoch, plan);
   }

@@ -1,4 +1,4 @@
-//===- Status.h - An error code with its message ---------------*- C++ -*-===//
+//===- Status.h - An error code with its message ----------------*- C++ -*-===//
 //
 // What the runtime's own functions return. The C ABI turns it into an
 // mlc_status and keeps the message per thread.

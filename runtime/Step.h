@@ -1,4 +1,4 @@
-//===- Step.h - The steps of a program -------------------------*- C++ -*-===//
+//===- Step.h - The steps of a program --------------------------*- C++ -*-===//
 //
 // One row per kind of step: its name, how many tensors it takes, its fields.
 // Serialization, validation, the epochs, the setup and the text of `mlc
@@ -120,10 +120,10 @@ struct GridLaunchStep {
   ExprId block = 0;                   ///< threads of a block, 1 to maxBlock
   std::optional<ExprId> shared = {};  ///< bytes of dynamic shared memory
   std::optional<ExprId> scratch = {}; ///< bytes for each block; none: 0
-  /// Bytes of joint memory, in the place of scratch memory: for blocks that
+  /// Bytes of workspace, in the place of scratch memory: for blocks that
   /// work together. Its first `counterBytes` are zero when a launch begins, and
   /// the launch leaves them so. None: 0.
-  std::optional<ExprId> joint = {};
+  std::optional<ExprId> workspace = {};
   static constexpr uint64_t counterBytes = 4096;
   /// As in LaunchStep, but only for profiles.
   std::optional<ExprId> work = {}, products = {};
@@ -137,7 +137,7 @@ struct GridLaunchStep {
     v.size("block", self.block);
     v.size("shared", self.shared);
     v.size("scratch", self.scratch);
-    v.size("joint", self.joint);
+    v.size("workspace", self.workspace);
     v.size("work", self.work);
     v.size("products", self.products);
   }

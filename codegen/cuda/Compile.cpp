@@ -121,7 +121,7 @@ FailureOr<CompiledKernels> compileKernels(ModuleOp module, const Target &target,
         unit.text.scratchBytes,   {},          {}};
     kernel.blockThreads = unit.text.block;
     kernel.sharedBytes = unit.text.sharedBytes;
-    kernel.jointBytes = unit.text.jointBytes;
+    kernel.workspaceBytes = unit.text.workspaceBytes;
     kernel.products = unit.products;
     result.kernels.push_back(std::move(kernel));
   }

@@ -60,7 +60,7 @@ IntExpr runAlong(const Contraction &c, const Access &access,
   return length;
 }
 
-bool readsAlongDepth(const Contraction &c, const Access &access,
+bool readsAlongK(const Contraction &c, const Access &access,
                      const Roles &roles, ArrayRef<unsigned> rows) {
   auto lengthOf = [&](ArrayRef<unsigned> dims) {
     // Open sizes count as large.
@@ -140,7 +140,7 @@ static Tile chooseTile(const Contraction &c, const Roles &roles,
   return tiles[2];
 }
 
-Cut::Cut(const Contraction &c, const Roles &roles, const Target &target,
+SplitK::SplitK(const Contraction &c, const Roles &roles, const Target &target,
          int64_t m, int64_t n, int64_t step)
     : m(m), n(n) {
   tiles = product(c, roles.batch) * product(c, roles.rows).ceilDiv(m) *
@@ -153,12 +153,12 @@ Cut::Cut(const Contraction &c, const Roles &roles, const Target &target,
 }
 
 void callSkeleton(KernelPrinter &to, KernelText &text, const Contraction &c,
-                  StringRef skeleton, const Cut &cut) {
+                  StringRef skeleton, const SplitK &split) {
   text.scratchBytes = IntExpr::constant(to.kernel.context(), 0);
-  text.tasks = cut.tiles * cut.parts;
-  if (!cut.parts.isConstant(1))
-    text.jointBytes = jointBytes(cut.tiles, cut.parts,
-                                 cut.m * cut.n * storageBytes(c.accumulator));
+  text.tasks = split.tiles * split.parts;
+  if (!split.parts.isConstant(1))
+    text.workspaceBytes = workspaceBytes(split.tiles, split.parts,
+                                 split.m * split.n * storageBytes(c.accumulator));
   std::string members;
   auto add = [&](StringRef prefix, size_t count) {
     for (size_t i = 0; i < count; ++i)
@@ -183,11 +183,11 @@ FailureOr<KernelText> emitTiles(KernelPrinter &to) {
                   return !dim.extent.isConstant();
                 });
   Tile tile = chooseTile(*c, roles, to.options.target, isWide);
-  Cut cut(*c, roles, to.options.target, tile.m, tile.n, tile.k);
+  SplitK split(*c, roles, to.options.target, tile.m, tile.n, tile.k);
   to.before = (skeletonText("problem.cuh") + skeletonText("parts.cuh") +
                skeletonText("contraction.cuh"))
                   .str() +
-              printProblem(to, *c, roles, cut);
+              printProblem(to, *c, roles, split);
   KernelText text;
   text.block = tile.threads();
   text.sharedBytes = bytes * tile.k * (tile.m + 1 + tile.n + 1);
@@ -195,9 +195,9 @@ FailureOr<KernelText> emitTiles(KernelPrinter &to) {
   std::string arguments = computeType(c->accumulator);
   for (int64_t number : {tile.m, tile.n, tile.k, tile.threadM, tile.threadN})
     arguments += ", " + std::to_string(number);
-  arguments += truth(readsAlongDepth(*c, roles.a(*c), roles, roles.rows));
-  arguments += truth(readsAlongDepth(*c, roles.b(*c), roles, roles.columns));
-  callSkeleton(to, text, *c, "multiplyTile<" + arguments + ">", cut);
+  arguments += truth(readsAlongK(*c, roles.a(*c), roles, roles.rows));
+  arguments += truth(readsAlongK(*c, roles.b(*c), roles, roles.columns));
+  callSkeleton(to, text, *c, "multiplyTile<" + arguments + ">", split);
   return text;
 }
 

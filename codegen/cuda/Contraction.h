@@ -57,22 +57,22 @@ IntExpr runAlong(const Contraction &c, const Access &access,
                  llvm::ArrayRef<unsigned> dims);
 /// Whether neighbouring threads should read a factor along K instead of along
 /// its `rows` (for B: columns), because contiguous runs are longer there.
-bool readsAlongDepth(const Contraction &c, const Access &access,
+bool readsAlongK(const Contraction &c, const Access &access,
                      const Roles &roles, llvm::ArrayRef<unsigned> rows);
 /// How the work is split: blocks compute tiles of `m` x `n`, and `parts` blocks
 /// share each tile along K (split-K), in whole steps.
-struct Cut {
-  Cut(const Contraction &c, const Roles &roles, const Target &target, int64_t m,
+struct SplitK {
+  SplitK(const Contraction &c, const Roles &roles, const Target &target, int64_t m,
       int64_t n, int64_t step);
   int64_t m, n;
   IntExpr tiles, parts;
 };
 /// The text of `struct Problem`.
 std::string printProblem(KernelPrinter &to, const Contraction &c,
-                         const Roles &roles, const Cut &cut);
+                         const Roles &roles, const SplitK &split);
 /// Fills text and code with a call of `skeleton` for the problem.
 void callSkeleton(KernelPrinter &to, KernelText &text, const Contraction &c,
-                  llvm::StringRef skeleton, const Cut &cut);
+                  llvm::StringRef skeleton, const SplitK &split);
 /// Sizes of rows, columns, batch and depth; open sizes count as large.
 struct Extents {
   Extents(const Contraction &c, const Roles &roles);

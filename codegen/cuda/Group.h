@@ -42,7 +42,7 @@ llvm::SmallVector<mlir::linalg::LinalgOp> reductionsOf(const Kernel &kernel);
 bool isShort(const Kernel &kernel, mlir::linalg::LinalgOp op);
 
 /// For each result of `op` the operation that accumulates it and has an
-/// identity; empty if any result is combined in another way.
+/// identity; empty if any result is combined in another copyMode.
 llvm::SmallVector<mlir::Operation *> combinersOf(mlir::linalg::LinalgOp op);
 /// How warps exchange a value called `name`: small integers and bools as int.
 std::string exchanged(mlir::Type type, const std::string &name);

@@ -26,8 +26,8 @@ struct KernelText {
   IntExpr tasks, scratchBytes;
   /// Threads of a block, and bytes of its shared memory.
   int64_t block = 256, sharedBytes = 0;
-  /// Bytes of joint memory, which replaces scratch memory; null: none.
-  IntExpr jointBytes = {};
+  /// Bytes of workspace, which replaces scratch memory; null: none.
+  IntExpr workspaceBytes = {};
   /// Minimum number of resident blocks per multiprocessor, for which the
   /// compiler may spill registers; 0: the compiler chooses.
   int64_t resident = 0;

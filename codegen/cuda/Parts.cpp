@@ -20,7 +20,7 @@ IntExpr chooseParts(IntExpr sums, IntExpr depth, int64_t least, int64_t most,
   return IntExpr::max(IntExpr::min(room, worth), number(1));
 }
 
-IntExpr jointBytes(IntExpr sums, IntExpr parts, int64_t bytes) {
+IntExpr workspaceBytes(IntExpr sums, IntExpr parts, int64_t bytes) {
   IntExpr isShared =
       IntExpr::min(parts - 1, IntExpr::constant(sums.getContext(), 1));
   return sums * parts * isShared * bytes + counterBytes;

@@ -19,9 +19,9 @@ namespace mlc::cuda {
 IntExpr chooseParts(IntExpr sums, IntExpr depth, int64_t least, int64_t most,
                     const Target &target);
 
-/// Bytes of joint memory: counters, and `bytes` for each part of each sum; only
+/// Bytes of workspace: counters, and `bytes` for each part of each sum; only
 /// counters if no sum is shared.
-IntExpr jointBytes(IntExpr sums, IntExpr parts, int64_t bytes);
+IntExpr workspaceBytes(IntExpr sums, IntExpr parts, int64_t bytes);
 
 } // namespace mlc::cuda
 

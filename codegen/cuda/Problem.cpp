@@ -13,8 +13,8 @@ namespace {
 class ProblemPrinter {
 public:
   ProblemPrinter(KernelPrinter &to, const Contraction &c, const Roles &roles,
-                 const Cut &cut)
-      : to(to), kernel(to.kernel), c(c), roles(roles), cut(cut) {}
+                 const SplitK &split)
+      : to(to), kernel(to.kernel), c(c), roles(roles), split(split) {}
 
   std::string print();
 
@@ -43,7 +43,7 @@ private:
   const Kernel &kernel;
   const Contraction &c;
   const Roles &roles;
-  const Cut &cut;
+  const SplitK &split;
   std::string text;
 };
 
@@ -291,7 +291,7 @@ std::string ProblemPrinter::print() {
   size("rows", product(c, roles.rows));
   size("columns", product(c, roles.columns));
   size("depth", product(c, roles.depth));
-  size("parts", cut.parts);
+  size("parts", split.parts);
   side("A", "m", roles.a(c), roles.rows, roles.aCasts(c));
   side("B", "n", roles.b(c), roles.columns, roles.bCasts(c));
   finish();
@@ -299,8 +299,8 @@ std::string ProblemPrinter::print() {
 }
 
 std::string printProblem(KernelPrinter &to, const Contraction &c,
-                         const Roles &roles, const Cut &cut) {
-  return ProblemPrinter(to, c, roles, cut).print();
+                         const Roles &roles, const SplitK &split) {
+  return ProblemPrinter(to, c, roles, split).print();
 }
 
 } // namespace mlc::cuda

@@ -282,8 +282,8 @@ void ProgramPrinter::printMemory() {
   };
   if (std::string bytes = most(&GridLaunchStep::scratch); !bytes.empty())
     code.line("const Scratch scratch = makeScratch(" + bytes + ");");
-  if (std::string bytes = most(&GridLaunchStep::joint); !bytes.empty())
-    code.line("char *const joint = makeJoint(" + bytes + ", " +
+  if (std::string bytes = most(&GridLaunchStep::workspace); !bytes.empty())
+    code.line("char *const workspace = makeWorkspace(" + bytes + ", " +
               std::to_string(GridLaunchStep::counterBytes) + ");");
 }
 
@@ -345,9 +345,9 @@ void ProgramPrinter::printLaunch(const Step &step,
     pass(sizeText(size));
   std::string tasks = sizeText(launch.tasks);
   pass(tasks);
-  // Joint memory replaces scratch memory, of which each block has its own.
-  bool hasScratch = launch.scratch && !launch.joint;
-  pass(launch.joint ? "joint" : hasScratch ? "scratch.memory" : "nullptr");
+  // workspace replaces scratch memory, of which each block has its own.
+  bool hasScratch = launch.scratch && !launch.workspace;
+  pass(launch.workspace ? "workspace" : hasScratch ? "scratch.memory" : "nullptr");
   pass(hasScratch ? "scratch.stride" : "0ll");
   std::string shared = launch.shared ? sizeText(*launch.shared) : "0";
   std::string what = "kernel " + kernel;

@@ -41,7 +41,7 @@ static std::string reasonAgainst(const Program &program, const Step &step) {
   auto *launch = std::get_if<GridLaunchStep>(&step.detail);
   std::optional<ExprId> bytes;
   if (launch)
-    bytes = launch->joint ? launch->joint : launch->scratch;
+    bytes = launch->workspace ? launch->workspace : launch->scratch;
   if (!bytes)
     return "";
   for (const Expr::Inst &inst : program.exprs[*bytes].code)

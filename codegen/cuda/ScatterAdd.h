@@ -12,7 +12,7 @@
 
 namespace mlc::cuda {
 
-/// Whether this library kernel is compiled in this way.
+/// Whether this library kernel is compiled in this copyMode.
 bool isScatterKernel(llvm::StringRef libraryKernel);
 
 bool acceptsScatterAdd(const Kernel &kernel, const EmitOptions &options);

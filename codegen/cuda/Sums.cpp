@@ -293,7 +293,7 @@ KernelText SumPrinter::print() {
   int64_t bytes = 8 * group.combiners.size() * width;
   text.sharedBytes = threads / 32 * bytes;
   if (!group.parts.isConstant(1))
-    text.jointBytes = jointBytes(shares, group.parts, bytes);
+    text.workspaceBytes = workspaceBytes(shares, group.parts, bytes);
 
   // All threads must have read the previous task's data in shared memory.
   code.line("if (task != blockIdx.x)");

@@ -89,13 +89,13 @@ static bool hasRuns(const Contraction &c, const Access &access,
 
 namespace {
 struct Reading {
-  StringRef way;
-  bool alongDepth;
+  StringRef copyMode;
+  bool alongK;
 
   /// The size of a tile in shared memory, in words (Layout in
   /// kernels/tensor.cuh).
   int64_t words(int64_t rows) const {
-    return way.ends_with("Across") ? (rows / 2 + 4) * 64 : rows * 36;
+    return copyMode.ends_with("Across") ? (rows / 2 + 4) * 64 : rows * 36;
   }
 };
 } // namespace
@@ -110,18 +110,18 @@ static Reading chooseReading(const Contraction &c, const Access &access,
     return cast<IntegerAttr>(value).getValue().isZero();
   };
   bool isZeroOutside = !access.padValue || isZero(access.padValue);
-  bool alongDepth = readsAlongDepth(c, access, roles, rows);
+  bool alongK = readsAlongK(c, access, roles, rows);
   if (!isZeroOutside)
-    return {"Way::Elements", alongDepth};
+    return {"CopyMode::Elements", alongK};
   if (hasRuns(c, access, roles.depth, 16 / bytes))
-    return {"Way::Vectors", true};
+    return {"CopyMode::Vectors", true};
   if (bytes == 2 && hasRuns(c, access, rows, 16 / bytes))
-    return {"Way::VectorsAcross", false};
+    return {"CopyMode::VectorsAcross", false};
   if (bytes == 4 || hasRuns(c, access, roles.depth, 4 / bytes))
-    return {"Way::Words", bytes == 4 ? alongDepth : true};
+    return {"CopyMode::Words", bytes == 4 ? alongK : true};
   if (bytes == 2 && hasRuns(c, access, rows, 4 / bytes))
-    return {"Way::WordsAcross", false};
-  return {"Way::Elements", alongDepth};
+    return {"CopyMode::WordsAcross", false};
+  return {"CopyMode::Elements", alongK};
 }
 
 //===----------------------------------------------------------------------===//
@@ -159,11 +159,11 @@ FailureOr<KernelText> emitTensor(KernelPrinter &to) {
   WarpTile tile = chooseTile(*c, roles, to.options.target);
   // A step takes 32 words of every row.
   int64_t step = 32 * (4 / storageBytes(c->x.element));
-  Cut cut(*c, roles, to.options.target, tile.m, tile.n, step);
+  SplitK split(*c, roles, to.options.target, tile.m, tile.n, step);
   to.before = (skeletonText("problem.cuh") + skeletonText("parts.cuh") +
                skeletonText("tensor.cuh"))
                   .str() +
-              printProblem(to, *c, roles, cut);
+              printProblem(to, *c, roles, split);
   KernelText text;
   text.block = tile.threads();
   // Shared memory limits the number of blocks before registers do.
@@ -176,12 +176,12 @@ FailureOr<KernelText> emitTensor(KernelPrinter &to) {
     arguments += std::to_string(number) + ", ";
   auto add = [&](const Reading &reading) {
     arguments +=
-        ", " + reading.way.str() + (reading.alongDepth ? ", true" : ", false");
+        ", " + reading.copyMode.str() + (reading.alongK ? ", true" : ", false");
   };
   arguments += productsOf(*c, roles, to.options);
   add(a);
   add(b);
-  callSkeleton(to, text, *c, "multiplyTileByWarps<" + arguments + ">", cut);
+  callSkeleton(to, text, *c, "multiplyTileByWarps<" + arguments + ">", split);
   return text;
 }
 

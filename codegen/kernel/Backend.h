@@ -100,8 +100,8 @@ struct CompiledKernel {
   /// Threads and bytes of shared memory per block, if a task is a block of
   /// threads (a grid-launch step). No threads: a launch step.
   int64_t blockThreads = 0, sharedBytes = 0;
-  /// Bytes of joint memory of a grid-launch step; null: none.
-  IntExpr jointBytes = {};
+  /// Bytes of workspace of a grid-launch step; null: none.
+  IntExpr workspaceBytes = {};
   /// Operations of its contractions by definition (a multiply-add counts two);
   /// null: none.
   IntExpr products = {};

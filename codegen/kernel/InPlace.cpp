@@ -1,4 +1,4 @@
-//===- InPlace.cpp - Outputs that may overwrite inputs -------------------===//
+//===- InPlace.cpp - Outputs that may overwrite inputs --------------------===//
 
 #include "codegen/kernel/InPlace.h"
 #include "llvm/ADT/STLExtras.h"

@@ -1,4 +1,4 @@
-//===- InPlace.h - Outputs that may overwrite inputs -----------*- C++ -*-===//
+//===- InPlace.h - Outputs that may overwrite inputs ------------*- C++ -*-===//
 
 #ifndef MLC_CODEGEN_KERNEL_INPLACE_H
 #define MLC_CODEGEN_KERNEL_INPLACE_H

@@ -12,9 +12,9 @@ namespace mlc::dist {
 inline constexpr llvm::StringLiteral kMeshAttr = "dist.mesh";
 /// On a module, an i64: the bytes of gathers' results that may exist before
 /// they are read, and the bytes that reduce-scatters in flight may read.
-/// Without it kGatherWindow for gathers, and no limit for reduce-scatters.
-inline constexpr llvm::StringLiteral kGatherWindowAttr = "dist.gather_window";
-inline constexpr int64_t kGatherWindow = int64_t(64) << 20;
+/// Without it kPrefetchLimit for gathers, and no limit for reduce-scatters.
+inline constexpr llvm::StringLiteral kPrefetchLimitAttr = "dist.prefetch_limit";
+inline constexpr int64_t kPrefetchLimit = int64_t(64) << 20;
 /// On an operator: partial sums that it reads are reduced before it runs, not
 /// after. Set on a cast to wider floats, so that narrow ones are exchanged.
 inline constexpr llvm::StringLiteral kReduceFirstAttr = "dist.reduce_first";

@@ -1,4 +1,4 @@
-//===- ComputeOps.h - The operators of Compute.td ----------*- C++ -*-===//
+//===- ComputeOps.h - The operators of Compute.td ---------------*- C++ -*-===//
 
 #ifndef MLC_DIALECTS_GRAPH_COMPUTEOPS_H
 #define MLC_DIALECTS_GRAPH_COMPUTEOPS_H

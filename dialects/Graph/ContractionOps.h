@@ -1,4 +1,4 @@
-//===- ContractionOps.h - The operators of Contraction.td --*- C++ -*-===//
+//===- ContractionOps.h - The operators of Contraction.td -------*- C++ -*-===//
 
 #ifndef MLC_DIALECTS_GRAPH_CONTRACTIONOPS_H
 #define MLC_DIALECTS_GRAPH_CONTRACTIONOPS_H

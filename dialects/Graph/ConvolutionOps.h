@@ -1,4 +1,4 @@
-//===- ConvolutionOps.h - The operators of Convolution.td --*- C++ -*-===//
+//===- ConvolutionOps.h - The operators of Convolution.td -------*- C++ -*-===//
 
 #ifndef MLC_DIALECTS_GRAPH_CONVOLUTIONOPS_H
 #define MLC_DIALECTS_GRAPH_CONVOLUTIONOPS_H

@@ -1,4 +1,4 @@
-//===- LayoutOps.h - The operators of Layout.td ------------*- C++ -*-===//
+//===- LayoutOps.h - The operators of Layout.td -----------------*- C++ -*-===//
 
 #ifndef MLC_DIALECTS_GRAPH_LAYOUTOPS_H
 #define MLC_DIALECTS_GRAPH_LAYOUTOPS_H

@@ -1,4 +1,4 @@
-//===- ModelOps.h - The operators of Model.td --------------*- C++ -*-===//
+//===- ModelOps.h - The operators of Model.td -------------------*- C++ -*-===//
 
 #ifndef MLC_DIALECTS_GRAPH_MODELOPS_H
 #define MLC_DIALECTS_GRAPH_MODELOPS_H

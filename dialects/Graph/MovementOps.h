@@ -1,4 +1,4 @@
-//===- MovementOps.h - The operators of Movement.td --------*- C++ -*-===//
+//===- MovementOps.h - The operators of Movement.td -------------*- C++ -*-===//
 
 #ifndef MLC_DIALECTS_GRAPH_MOVEMENTOPS_H
 #define MLC_DIALECTS_GRAPH_MOVEMENTOPS_H

@@ -1,4 +1,4 @@
-//===- OpaqueOps.h - The operators of Opaque.td ------------*- C++ -*-===//
+//===- OpaqueOps.h - The operators of Opaque.td -----------------*- C++ -*-===//
 
 #ifndef MLC_DIALECTS_GRAPH_OPAQUEOPS_H
 #define MLC_DIALECTS_GRAPH_OPAQUEOPS_H

@@ -1,4 +1,4 @@
-//===- PointwiseOps.h - The operators of Pointwise.td ------*- C++ -*-===//
+//===- PointwiseOps.h - The operators of Pointwise.td -----------*- C++ -*-===//
 
 #ifndef MLC_DIALECTS_GRAPH_POINTWISEOPS_H
 #define MLC_DIALECTS_GRAPH_POINTWISEOPS_H

@@ -1,4 +1,4 @@
-//===- PoolingOps.h - The operators of Pooling.td ----------*- C++ -*-===//
+//===- PoolingOps.h - The operators of Pooling.td ---------------*- C++ -*-===//
 
 #ifndef MLC_DIALECTS_GRAPH_POOLINGOPS_H
 #define MLC_DIALECTS_GRAPH_POOLINGOPS_H

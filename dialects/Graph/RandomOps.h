@@ -1,4 +1,4 @@
-//===- RandomOps.h - The operators of Random.td ------------*- C++ -*-===//
+//===- RandomOps.h - The operators of Random.td -----------------*- C++ -*-===//
 
 #ifndef MLC_DIALECTS_GRAPH_RANDOMOPS_H
 #define MLC_DIALECTS_GRAPH_RANDOMOPS_H

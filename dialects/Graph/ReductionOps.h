@@ -1,4 +1,4 @@
-//===- ReductionOps.h - The operators of Reduction.td ------*- C++ -*-===//
+//===- ReductionOps.h - The operators of Reduction.td -----------*- C++ -*-===//
 
 #ifndef MLC_DIALECTS_GRAPH_REDUCTIONOPS_H
 #define MLC_DIALECTS_GRAPH_REDUCTIONOPS_H

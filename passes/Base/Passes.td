@@ -92,7 +92,7 @@ def DistributeTrainingPass : Pass<"mlc-distribute-training", "::mlir::ModuleOp">
   let options = [
     Option<"ranks", "ranks", "int64_t", "1", "how many">,
     Option<"zero", "zero", "unsigned", "0", "stage of ZeRO, 0 to 3">,
-    Option<"gatherWindow", "gather-window", "int64_t", "-1",
+    Option<"prefetchLimit", "prefetch-limit", "int64_t", "-1",
            "bytes of weights that are gathered before they are read, and of "
            "gradients that wait to be scattered; -1: nothing is said">,
     Option<"hasServer", "server", "bool", "false",
@@ -236,7 +236,7 @@ def PartitionPass : Pass<"mlc-partition", "::mlir::ModuleOp"> {
   let options = [
     Option<"algorithm", "algorithm", "std::string", [{""}],
            "of reductions and gathers: own, or one of runtime/transport/Algorithms.def">,
-    Option<"regather", "regather", "bool", "false",
+    Option<"reshardAfterForward", "reshard-after-forward", "bool", "false",
            "gather split states anew behind the loss, the first result that is no state">];
   let dependentDialects = ["::mlc::MlcDialect", "::mlc::dist::DistDialect",
                            "::mlir::func::FuncDialect"];

@@ -1,4 +1,4 @@
-//===- Entries.cpp - The entries of training -----------------------------===//
+//===- Entries.cpp - The entries of training ------------------------------===//
 
 #include "passes/Differentiate/Entries.h"
 #include "dialects/Graph/PointwiseOps.h"
@@ -10,7 +10,7 @@
 #include "mlir/IR/TypeUtilities.h"
 #include "passes/Base/Remedy.h"
 #include "passes/Differentiate/Emit.h"
-#include "passes/Differentiate/KeptHalf.h"
+#include "passes/Differentiate/HalfWeights.h"
 #include "passes/Differentiate/ModelLoss.h"
 #include "passes/Differentiate/Precision.h"
 

@@ -84,7 +84,7 @@ struct TrainingEntries {
   int64_t accumulate = 1;
   /// Whether there is an entry that computes the loss alone.
   bool evaluates = false;
-  /// Whether weights of 16 bits are kept beside their masters (KeptHalf.h).
+  /// Whether weights of 16 bits are kept beside their masters (HalfWeights.h).
   bool keepsHalf = false;
   /// Gradients are computed in one place and applied in another, so that
   /// "accumulate" and "apply" exist for one batch, too.

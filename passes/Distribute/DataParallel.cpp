@@ -20,8 +20,8 @@ namespace mlc {
 
 using runtime::ZeroStage;
 
-// The dialect's default for dist.gather_window is the plans' default.
-static_assert(dist::kGatherWindow == runtime::defaultGatherWindow);
+// The dialect's default for dist.prefetch_limit is the plans' default.
+static_assert(dist::kPrefetchLimit == runtime::defaultPrefetchLimit);
 
 std::optional<unsigned> findSplitDim(RankedTensorType type, int64_t ranks) {
   std::optional<unsigned> best;
@@ -248,9 +248,9 @@ struct DistributeTrainingPass
     if (failed(distributeTraining(
             module, {ranks, ZeroStage(unsigned(zero)), hasServer})))
       return signalPassFailure();
-    if (gatherWindow >= 0)
-      module->setAttr(dist::kGatherWindowAttr,
-                      Builder(module).getI64IntegerAttr(gatherWindow));
+    if (prefetchLimit >= 0)
+      module->setAttr(dist::kPrefetchLimitAttr,
+                      Builder(module).getI64IntegerAttr(prefetchLimit));
   }
 };
 
@@ -263,7 +263,7 @@ createDistributeTrainingPass(const runtime::TrainingPlan &plan) {
   options.zero = unsigned(plan.zero);
   options.hasServer = plan.hasServer;
   if (plan.zero >= ZeroStage::Gradients)
-    options.gatherWindow = plan.gatherWindow;
+    options.prefetchLimit = plan.prefetchLimit;
   return createDistributeTrainingPass(std::move(options));
 }
 

@@ -1,7 +1,7 @@
 //===- Factors.cpp - Dims split together ----------------------------------===//
 
 #include "passes/Distribute/Factors.h"
-#include "passes/Distribute/Windows.h"
+#include "passes/Distribute/Halo.h"
 
 using namespace mlir;
 using llvm::ArrayRef;

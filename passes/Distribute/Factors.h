@@ -13,7 +13,7 @@
 #ifndef MLC_PASSES_DISTRIBUTE_FACTORS_H
 #define MLC_PASSES_DISTRIBUTE_FACTORS_H
 
-#include "passes/Distribute/Digits.h"
+#include "passes/Distribute/MixedRadix.h"
 #include "passes/Distribute/Place.h"
 
 namespace mlc::dist {

@@ -2,7 +2,7 @@
 
 #include "passes/Distribute/Localize.h"
 #include "dialects/Interfaces/DefinitionText.h"
-#include "passes/Distribute/Windows.h"
+#include "passes/Distribute/Halo.h"
 
 using namespace mlir;
 using llvm::ArrayRef;

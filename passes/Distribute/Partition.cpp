@@ -248,7 +248,7 @@ struct PartitionPass : impl::PartitionPassBase<PartitionPass> {
 
   void runOnOperation() override {
     if (failed(requireForm(*this, getOperation(), Form::Graph)) ||
-        failed(partition(getOperation(), {algorithm, regather})))
+        failed(partition(getOperation(), {algorithm, reshardAfterForward})))
       signalPassFailure();
   }
 };

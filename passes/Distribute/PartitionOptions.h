@@ -13,7 +13,7 @@ struct PartitionOptions {
   std::string algorithm;
   /// Gathers split states again after the first result that is no state, the
   /// loss, so that no rank keeps them whole until the gradients (ZeRO-3).
-  bool regather = false;
+  bool reshardAfterForward = false;
 };
 
 } // namespace mlc

@@ -197,7 +197,7 @@ static SmallVector<NamedAttribute> partAttrs(OpBuilder &builder, AxisAttr axis,
 FailureOr<Value> Parts::gather(Value part, const Place &place, Location loc) {
   SmallVector<NamedAttribute> attributes = partAttrs(builder, axis, place);
   addAlgorithm(attributes);
-  if (options.regather)
+  if (options.reshardAfterForward)
     attributes.push_back(builder.getNamedAttr(
         "occasion", builder.getI64IntegerAttr(gatherings++)));
   return createCollective(builder, loc, AllGatherOp::getOperationName(), part,

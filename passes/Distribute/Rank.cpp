@@ -36,7 +36,7 @@ public:
     builder.setInsertionPointToEnd(made);
     for (auto [argument, place] : llvm::zip(old.getArguments(), arguments))
       addArgument(*made, argument, place);
-    Operation *loss = options.regather ? findLoss(old) : nullptr;
+    Operation *loss = options.reshardAfterForward ? findLoss(old) : nullptr;
     for (Operation &op : old.without_terminator()) {
       if (failed(visit(&op)))
         return failure();

@@ -76,13 +76,13 @@ void copySharedOperands(func::FuncOp function) {
           copyOperand(operand);
 }
 
-FailureOr<int64_t> getGatherWindow(ModuleOp module) {
-  Attribute said = module->getAttr(dist::kGatherWindowAttr);
+FailureOr<int64_t> getPrefetchLimit(ModuleOp module) {
+  Attribute said = module->getAttr(dist::kPrefetchLimitAttr);
   if (!said)
-    return dist::kGatherWindow;
+    return dist::kPrefetchLimit;
   auto bytes = dyn_cast<IntegerAttr>(said);
   if (!bytes || !bytes.getType().isInteger(64) || bytes.getInt() < 0)
-    return module.emitError(dist::kGatherWindowAttr)
+    return module.emitError(dist::kPrefetchLimitAttr)
            << " is a number of bytes, an i64 from 0 on, and not " << said;
   return bytes.getInt();
 }

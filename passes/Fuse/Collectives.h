@@ -22,9 +22,9 @@ const runtime::rows::Row *findRow(mlir::Operation *op);
 void copySharedOperands(mlir::func::FuncOp function);
 
 /// The bytes of gathers' results that may exist before they are read: the
-/// module's kGatherWindowAttr, or 64 MiB. Emits an error if that is not a
+/// module's kPrefetchLimitAttr, or 64 MiB. Emits an error if that is not a
 /// number of bytes.
-mlir::FailureOr<int64_t> getGatherWindow(mlir::ModuleOp module);
+mlir::FailureOr<int64_t> getPrefetchLimit(mlir::ModuleOp module);
 
 /// The axis of that name in the module's mesh; null if there is none.
 dist::AxisAttr findAxis(mlir::ModuleOp module, llvm::StringRef name);

@@ -191,8 +191,8 @@ void ExecBuilder::limitScatters(Operation *op) {
   int64_t bytes = grouping.bytesOf(op->getOperands()), sum = bytes;
   for (auto [ticket, own] : scatters)
     sum += own;
-  if (module->hasAttr(dist::kGatherWindowAttr))
-    for (int64_t most = *getGatherWindow(module);
+  if (module->hasAttr(dist::kPrefetchLimitAttr))
+    for (int64_t most = *getPrefetchLimit(module);
          sum > most && !scatters.empty(); scatters.erase(scatters.begin())) {
       addWait(scatters.front().first);
       sum -= scatters.front().second;

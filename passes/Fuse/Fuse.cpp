@@ -23,7 +23,7 @@ static LogicalResult fuse(ModuleOp module, func::FuncOp function,
   if (failed(shapes))
     return failure();
   Grouping grouping(function, *shapes, target);
-  FailureOr<int64_t> window = getGatherWindow(module);
+  FailureOr<int64_t> window = getPrefetchLimit(module);
   if (failed(window))
     return failure();
   FailureOr<SmallVector<unsigned>> order = grouping.schedule(*window);

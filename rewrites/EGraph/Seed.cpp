@@ -1,4 +1,4 @@
-//===- Seed.cpp - Another engine's steps in an e-graph ------------------===//
+//===- Seed.cpp - Another engine's steps in an e-graph --------------------===//
 
 #include "rewrites/EGraph/Seed.h"
 #include "mlir/AsmParser/AsmParser.h"

@@ -1,4 +1,4 @@
-//===- Seed.h - Another engine's steps in an e-graph ----------*- C++ -*-===//
+//===- Seed.h - Another engine's steps in an e-graph ------------*- C++ -*-===//
 
 #ifndef MLC_REWRITES_EGRAPH_SEED_H
 #define MLC_REWRITES_EGRAPH_SEED_H

@@ -1,4 +1,4 @@
-//===- StepBindings.h - A rule's symbols in a step of a trail -*- C++ -*-===//
+//===- StepBindings.h - A rule's symbols in a step of a trail ---*- C++ -*-===//
 
 #ifndef MLC_REWRITES_PROOFLOG_STEPBINDINGS_H
 #define MLC_REWRITES_PROOFLOG_STEPBINDINGS_H

@@ -155,17 +155,17 @@ Status Plan::check() const {
                  " of ZeRO; there are 0, 1, 2 and 3");
   if (own.countRanks() == 1 && own.zero != ZeroStage::None)
     return wrong("ZeRO splits states over ranks, and there is one");
-  if (own.gatherWindow < 0 || own.staleness < 0)
-    return wrong("a gather window and a staleness count from 0");
+  if (own.prefetchLimit < 0 || own.staleness < 0)
+    return wrong("a prefetch limit and a staleness count from 0");
   if (own.buckets.bytes < 1 || own.buckets.firstBytes < 1)
     return wrong("a bucket has at least one byte");
   if (own.hasServer != (algorithm == "server"))
     return wrong("a parameter server is the algorithm server");
   if (!own.hasServer && own.staleness)
     return wrong("staleness is of the algorithm server");
-  if (own.gatherWindow != defaultGatherWindow &&
+  if (own.prefetchLimit != defaultPrefetchLimit &&
       own.zero < ZeroStage::Gradients)
-    return wrong("a gather window is of ZeRO's stages 2 and 3");
+    return wrong("a prefetch limit is of ZeRO's stages 2 and 3");
   if (own.hasServer && (own.zero != ZeroStage::None ||
                         !(own.buckets == BucketOptions::of(own.buckets.rule))))
     return wrong("stages of ZeRO and buckets are not taken beside the "

@@ -64,7 +64,7 @@ struct TensorSharding {
 };
 
 /// Bytes of weights that are prefetched by all-gathers.
-constexpr int64_t defaultGatherWindow = int64_t(64) << 20;
+constexpr int64_t defaultPrefetchLimit = int64_t(64) << 20;
 
 /// Training with the batch split over ranks (docs/DataParallel.md).
 struct TrainingPlan {
@@ -74,7 +74,7 @@ struct TrainingPlan {
   BucketOptions buckets;
   /// Bytes of weights gathered ahead of use, and of gradients that wait for
   /// their reduce-scatter (ZeRO-2 and 3).
-  int64_t gatherWindow = defaultGatherWindow;
+  int64_t prefetchLimit = defaultPrefetchLimit;
   /// The ranks are the workers of a parameter server, which is an additional
   /// rank. They exchange nothing, and each returns its term of the loss.
   bool hasServer = false;

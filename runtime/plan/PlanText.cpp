@@ -49,8 +49,8 @@ void addTraining(const TrainingPlan &plan, Writer &writer) {
     usual.firstBytes = plan.buckets.bytes;
   if (plan.buckets.firstBytes != usual.firstBytes)
     writer.add("first_bucket_bytes", std::to_string(plan.buckets.firstBytes));
-  if (plan.gatherWindow != defaultGatherWindow)
-    writer.add("gather_window", std::to_string(plan.gatherWindow));
+  if (plan.prefetchLimit != defaultPrefetchLimit)
+    writer.add("prefetch_limit", std::to_string(plan.prefetchLimit));
   if (plan.statistics == BatchStatistics::Local)
     writer.add("batch_statistics", "\"local\"");
   if (plan.staleness)
@@ -158,7 +158,7 @@ private:
                     : readShardings(value);
     static const char *const known[] = {"zero",          "fusion",
                                         "bucket_bytes",  "first_bucket_bytes",
-                                        "gather_window", "batch_statistics",
+                                        "prefetch_limit", "batch_statistics",
                                         "staleness"};
     std::string all;
     for (const char *one : known) {
@@ -235,8 +235,8 @@ private:
       training.buckets.bytes = training.buckets.firstBytes = *number;
     else if (key == "first_bucket_bytes")
       training.buckets.firstBytes = *number;
-    else if (key == "gather_window")
-      training.gatherWindow = *number;
+    else if (key == "prefetch_limit")
+      training.prefetchLimit = *number;
     else
       training.staleness = *number;
     return Status::success();

@@ -28,12 +28,12 @@ struct Notes : gloo::rendezvous::Store {
   Notes(mlc_comm &comm, Clock::time_point deadline)
       : comm(comm), deadline(deadline) {}
   void set(const std::string &key, const std::vector<char> &data) override {
-    comm.meeting->notes().set(comm.prefix + "/gloo/" + key,
+    comm.rendezvous->notes().set(comm.prefix + "/gloo/" + key,
                               std::string(data.begin(), data.end()));
   }
   std::vector<char> get(const std::string &key) override {
     std::string value;
-    if (std::string error = comm.meeting->wait(comm.prefix + "/gloo/" + key,
+    if (std::string error = comm.rendezvous->wait(comm.prefix + "/gloo/" + key,
                                                value, "rank " + key, deadline);
         !error.empty())
       throw std::runtime_error(error);
@@ -54,7 +54,7 @@ struct Notes : gloo::rendezvous::Store {
 /// Connects the ranks of `comm`, which have met. Returns an error, or nothing.
 std::string connect(mlc_comm &comm, Clock::time_point deadline) try {
   gloo::transport::tcp::attr attribute(
-      comm.meeting->notes().ownAddress().c_str());
+      comm.rendezvous->notes().ownAddress().c_str());
   auto device = gloo::transport::tcp::CreateDevice(attribute);
   comm.context =
       std::make_shared<gloo::rendezvous::Context>(comm.rank, comm.size);

@@ -3,7 +3,7 @@
 #ifndef MLC_RUNTIME_TRANSPORT_GLOO_H
 #define MLC_RUNTIME_TRANSPORT_GLOO_H
 
-#include "runtime/transport/Meeting.h"
+#include "runtime/transport/Rendezvous.h"
 
 #include <gloo/rendezvous/context.h>
 

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/transport/Board.h"
+#include "runtime/transport/Heartbeat.h"
 #include "runtime/transport/Engine.h"
 #include "runtime/transport/EngineTable.h"
 #include "runtime/transport/Reduce.h"
@@ -31,13 +31,13 @@ struct mlc_request {
 };
 
 struct InprocHub::Impl {
-  explicit Impl(int ranks) : ranks(ranks), board(ranks), opened(ranks) {}
+  explicit Impl(int ranks) : ranks(ranks), heartbeats(ranks), opened(ranks) {}
 
   const int ranks;
   std::mutex mutex;
   std::condition_variable changed;
   bool aborted = false;
-  std::vector<BoardCell> board;
+  std::vector<HeartbeatCell> heartbeats;
   std::vector<bool> opened;
   int next = 0;
   /// All requests that test() has not yet found done.
@@ -222,11 +222,11 @@ mlc_status test(mlc_comm *comm, mlc_request *request, int64_t nanoseconds,
 }
 
 void publish(mlc_comm *comm, const mlc_notice *notice) {
-  comm->hub->board[comm->rank].write(*notice);
+  comm->hub->heartbeats[comm->rank].write(*notice);
 }
 
 int look(mlc_comm *comm, int rank, mlc_notice *notice) {
-  return comm->hub->board[rank].read(*notice);
+  return comm->hub->heartbeats[rank].read(*notice);
 }
 
 } // namespace

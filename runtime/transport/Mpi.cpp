@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/transport/Board.h"
+#include "runtime/transport/Heartbeat.h"
 #include "runtime/transport/EngineTable.h"
 
 #include <mpi.h>
@@ -38,7 +38,7 @@ struct mlc_comm : EngineEnd {
   MPI_Comm machine = MPI_COMM_NULL;
   MPI_Win window = MPI_WIN_NULL;
   /// Indexed by rank; nullptr for ranks of other machines.
-  std::vector<BoardCell *> board;
+  std::vector<HeartbeatCell *> heartbeats;
 };
 
 namespace {
@@ -50,15 +50,15 @@ mlc_status failed(mlc_comm *comm, int code, const char *what) {
   return comm->failed(MLC_DEVICE, std::string(what) + ": " + text);
 }
 
-/// Opens the board of this machine; all ranks call it.
+/// Opens the heartbeats of this machine; all ranks call it.
 void openBoard(mlc_comm *comm) {
-  comm->board.assign(comm->size, nullptr);
+  comm->heartbeats.assign(comm->size, nullptr);
   MPI_Comm_split_type(comm->all, MPI_COMM_TYPE_SHARED, comm->rank,
                       MPI_INFO_NULL, &comm->machine);
   void *own = nullptr;
-  MPI_Win_allocate_shared(sizeof(BoardCell), 1, MPI_INFO_NULL, comm->machine,
+  MPI_Win_allocate_shared(sizeof(HeartbeatCell), 1, MPI_INFO_NULL, comm->machine,
                           &own, &comm->window);
-  new (own) BoardCell();
+  new (own) HeartbeatCell();
   MPI_Barrier(comm->machine);
   int local = 0;
   MPI_Comm_size(comm->machine, &local);
@@ -76,7 +76,7 @@ void openBoard(mlc_comm *comm) {
     int unit = 0;
     void *cell = nullptr;
     MPI_Win_shared_query(comm->window, i, &bytes, &unit, &cell);
-    comm->board[ranks[i]] = static_cast<BoardCell *>(cell);
+    comm->heartbeats[ranks[i]] = static_cast<HeartbeatCell *>(cell);
   }
 }
 
@@ -99,7 +99,7 @@ mlc_status open(const mlc_world *world, mlc_comm **comm, char *text,
   auto *result = new mlc_comm;
   MPI_Comm_rank(MPI_COMM_WORLD, &result->rank);
   MPI_Comm_size(MPI_COMM_WORLD, &result->size);
-  // If the size is wrong the caller fails; opening the board needs all ranks.
+  // If the size is wrong the caller fails; opening the heartbeats needs all ranks.
   if (world->size < 0 || world->size == result->size)
     openBoard(result);
   *comm = result;
@@ -350,13 +350,13 @@ mlc_status test(mlc_comm *comm, mlc_request *request, int64_t nanoseconds,
 }
 
 void publish(mlc_comm *comm, const mlc_notice *notice) {
-  if (!comm->board.empty())
-    comm->board[comm->rank]->write(*notice);
+  if (!comm->heartbeats.empty())
+    comm->heartbeats[comm->rank]->write(*notice);
 }
 
 int look(mlc_comm *comm, int rank, mlc_notice *notice) {
-  return !comm->board.empty() && comm->board[rank] &&
-         comm->board[rank]->read(*notice);
+  return !comm->heartbeats.empty() && comm->heartbeats[rank] &&
+         comm->heartbeats[rank]->read(*notice);
 }
 
 } // namespace

@@ -85,7 +85,7 @@ std::string refuseSharedGpu(mlc_comm &comm, cuda::CUdevice gpu,
   std::string machine;
   std::ifstream("/proc/sys/kernel/random/boot_id") >> machine;
   std::vector<std::string> all;
-  std::string error = comm.meeting->exchange(
+  std::string error = comm.rendezvous->exchange(
       comm.prefix + "/gpu", comm.ranks, machine + "/" + bus, all, deadline);
   for (int a = 0; error.empty() && a < comm.size; ++a)
     for (int b = a + 1; error.empty() && b < comm.size; ++b)
@@ -131,14 +131,14 @@ std::string connect(mlc_comm &comm, int device, Clock::time_point deadline) {
   if (comm.rank == 0) {
     result = library().ncclGetUniqueId(&id);
     text.assign(id.internal, sizeof(id.internal));
-    comm.meeting->notes().set(comm.prefix + "/nccl",
+    comm.rendezvous->notes().set(comm.prefix + "/nccl",
                               result == ncclSuccess ? text : "");
   }
   if (result != ncclSuccess)
     return describe(result, "ncclGetUniqueId");
   const std::string first = "rank " + std::to_string(comm.ranks[0]);
   if (std::string error =
-          comm.meeting->wait(comm.prefix + "/nccl", text, first, deadline);
+          comm.rendezvous->wait(comm.prefix + "/nccl", text, first, deadline);
       !error.empty())
     return error;
   if (text.size() != sizeof(id.internal))

@@ -4,7 +4,7 @@
 #define MLC_RUNTIME_TRANSPORT_NCCLENGINE_H
 
 #include "runtime/cuda/Driver.h"
-#include "runtime/transport/Meeting.h"
+#include "runtime/transport/Rendezvous.h"
 #include "runtime/transport/Nccl.h"
 
 #include <atomic>

@@ -237,7 +237,7 @@ class Kernel:
                        "shape": self.want.shape, "dtype": case.result.name, "symbols": symbols, "tasks": tasks,
                        "grid": max(1, tasks // 2), "block": number(fields["block"]),
                        "shared": number(fields.get("shared", "0")), "scratch": number(fields.get("scratch", "0")),
-                       "joint": number(fields.get("joint", "0"))}
+                       "workspace": number(fields.get("workspace", "0"))}
         (self.folder / "launch.json").write_text(json.dumps(self.launch))
 
     def outcome(self, text, name, seed=0):
@@ -321,8 +321,8 @@ def run(folder, source, result):
     got = np.empty(launch["shape"], launch["dtype"])
     words.append(driver.allocate(got.nbytes))
     scratch = ctypes.c_uint64()
-    if launch["joint"]:  # counters in front are zero
-        scratch, zeros = driver.allocate(launch["joint"]), np.zeros(1024, np.uint32)
+    if launch["workspace"]:  # counters in front are zero
+        scratch, zeros = driver.allocate(launch["workspace"]), np.zeros(1024, np.uint32)
         driver.call("cuMemcpyHtoDAsync_v2", scratch, ctypes.c_void_p(zeros.ctypes.data), ctypes.c_size_t(zeros.nbytes),
                     None)
     elif launch["scratch"]:
@@ -338,7 +338,7 @@ def run(folder, source, result):
     driver.call("cuStreamSynchronize", None)
     driver.call("cuMemcpyDtoHAsync_v2", ctypes.c_void_p(got.ctypes.data), output, ctypes.c_size_t(got.nbytes), None)
     driver.call("cuStreamSynchronize", None)
-    if launch["joint"]:
+    if launch["workspace"]:
         driver.call("cuMemcpyDtoHAsync_v2", ctypes.c_void_p(zeros.ctypes.data), scratch, ctypes.c_size_t(zeros.nbytes),
                     None)
         driver.call("cuStreamSynchronize", None)

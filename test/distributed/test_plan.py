@@ -49,7 +49,7 @@ def test_a_plan_compiles_what_flags_do(tools, folder):
     assert (folder / "c").read_bytes() == (folder / "a").read_bytes()
 
 
-@pytest.mark.parametrize("flags", [["--zero=3", "--gather-window=100", "--bucket-bytes=64"], ["--algorithm=ring", "--fusion=horovod"],
+@pytest.mark.parametrize("flags", [["--zero=3", "--prefetch-limit=100", "--bucket-bytes=64"], ["--algorithm=ring", "--fusion=horovod"],
                                    ["--batch-statistics=local"], []])
 def test_a_plan_trains_what_flags_do(tools, folder, flags):
     train = ["train", folder / "m.onnx", "--loss=cross-entropy", f"--data={folder / 'd.npz'}", "--batch=12", "--steps=5", "--optimizer=adam",

@@ -196,7 +196,7 @@ def test_weights_and_gradients_are_whole_within_a_window(tools, tmp_path, monkey
     ddp = train(tools, arguments, tmp_path / "ddp.npz")
     model = ddp.state_bytes[0]
     runs = {None: train(tools, arguments, tmp_path / "zero.npz", "--zero=3"),
-            **{window: train(tools, arguments, tmp_path / "zero.npz", "--zero=3", f"--gather-window={window}")
+            **{window: train(tools, arguments, tmp_path / "zero.npz", "--zero=3", f"--prefetch-limit={window}")
                for window in (65536, 32768, 0)}}
     peaks = {window: planned(run) for window, run in runs.items()}
     largest = 64 * 128 * 4
@@ -214,7 +214,8 @@ def test_weights_and_gradients_are_whole_within_a_window(tools, tmp_path, monkey
 
 def test_windows_that_are_none_are_refused(tools, tmp_path):
     arguments, _ = dense(tmp_path)
-    for flags, message in [(["--zero=3", "--gather-window=-1"], "--gather-window counts bytes, from 0 on"),
-                           (["--zero=1", "--gather-window=1"], "--gather-window is of --zero=2 and 3")]:
+    for flags, message in [(["--zero=3", "--prefetch-limit=-1"], "--prefetch-limit counts bytes, from 0 on"),
+                           (["--zero=1", "--gather-window=1"], "--prefetch-limit is of --zero=2 and 3"),  # its former name
+                           (["--zero=1", "--prefetch-limit=1"], "--prefetch-limit is of --zero=2 and 3")]:
         done = tools.mlc("train", *arguments, "--batch=8", "--ranks=2", f"--checkpoint={tmp_path / 'c.npz'}", *flags)
         assert done.returncode == 2 and message in done.stderr, done.stderr

@@ -1,4 +1,4 @@
-//===- ComputeLoop.cpp - Work that one core does without memory ----------===//
+//===- ComputeLoop.cpp - Work that one core does without memory -----------===//
 //
 //   mlc-bench-loop MILLISECONDS
 //   mlc-bench-loop --round-trip

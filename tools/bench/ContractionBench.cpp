@@ -1,4 +1,4 @@
-//===- ContractionBench.cpp - Rates of contraction kernels ---------------===//
+//===- ContractionBench.cpp - Rates of contraction kernels ----------------===//
 //
 //   mlc-bench-contraction [--target=T] [--runs=N] [--dump=DIR] SHAPE...
 //

@@ -7,7 +7,7 @@
 #include "passes/Optimize/Prepare.h"
 #include "rewrites/ProofLog/Replay.h"
 #include "runtime/FileBytes.h"
-#include "verifier/search/RestsOn.h"
+#include "verifier/search/AnswerAssumptions.h"
 #include "llvm/ADT/StringExtras.h"
 #include <chrono>
 #include <set>

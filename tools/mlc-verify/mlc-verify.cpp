@@ -29,7 +29,7 @@
 #include "verifier/read/AssumeText.h"
 #include "verifier/search/ByKernel.h"
 #include "verifier/search/Gradient.h"
-#include "verifier/search/RestsOn.h"
+#include "verifier/search/AnswerAssumptions.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/JSON.h"

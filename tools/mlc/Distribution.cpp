@@ -73,13 +73,15 @@ DistributionFlags::DistributionFlags(cl::SubCommand &sub)
           "first-bucket-bytes", cl::init(0), cl::value_desc("bytes"),
           cl::desc("Bytes of the first bucket (1048576, or --bucket-bytes)"),
           cl::sub(sub)),
-      gatherWindow("gather-window", cl::init(runtime::defaultGatherWindow),
-                   cl::value_desc("bytes"),
-                   cl::desc("With --zero=3: bytes of weights that are gathered "
-                            "ahead of their use, at least one weight; with 2 "
-                            "and 3: bytes of gradients that wait to be "
-                            "scattered, at least one bucket (67108864)"),
-                   cl::sub(sub)) {}
+      prefetchLimit(
+          "prefetch-limit", cl::init(runtime::defaultPrefetchLimit),
+          cl::value_desc("bytes"),
+          cl::desc("With --zero=3: bytes of weights that are gathered "
+                   "ahead of their use, at least one weight; with 2 "
+                   "and 3: bytes of gradients that wait to be "
+                   "scattered, at least one bucket (67108864)"),
+          cl::sub(sub)),
+      gatherWindow("gather-window", cl::aliasopt(prefetchLimit), cl::Hidden) {}
 
 llvm::Error DistributionFlags::open(
     transport::RunEngines &engines, const std::string &device,
@@ -117,7 +119,7 @@ llvm::Error DistributionFlags::refuseAlone() const {
       {&fusion, true},
       {&bucketBytes, true},
       {&firstBucketBytes, true},
-      {&gatherWindow, true}};
+      {&prefetchLimit, true}};
   for (auto [option, isSame] : options)
     if (option->getNumOccurrences() && !isSame)
       return fail(Exit::Usage,
@@ -129,7 +131,7 @@ llvm::Error DistributionFlags::refuseAlone() const {
 
 llvm::Error DistributionFlags::refuseBesideServer() const {
   const cl::Option *options[] = {
-      &groups, &zero, &fusion, &bucketBytes, &firstBucketBytes, &gatherWindow};
+      &groups, &zero, &fusion, &bucketBytes, &firstBucketBytes, &prefetchLimit};
   for (const cl::Option *option : options)
     if (option->getNumOccurrences())
       return fail(Exit::Usage, "--" + option->ArgStr +
@@ -152,11 +154,11 @@ llvm::Error DistributionFlags::checkNames(bool &hasServer) const {
   hasServer = !algorithm.empty() && known == transport::Algorithm::Server;
   if (!hasServer && staleness.getNumOccurrences())
     return fail(Exit::Usage, "--staleness is of --algorithm=server");
-  if (gatherWindow < 0)
-    return fail(Exit::Usage, "--gather-window counts bytes, from 0 on");
-  if (gatherWindow.getNumOccurrences() &&
+  if (prefetchLimit < 0)
+    return fail(Exit::Usage, "--prefetch-limit counts bytes, from 0 on");
+  if (prefetchLimit.getNumOccurrences() &&
       zero < unsigned(runtime::ZeroStage::Gradients))
-    return fail(Exit::Usage, "--gather-window is of --zero=2 and 3");
+    return fail(Exit::Usage, "--prefetch-limit is of --zero=2 and 3");
   if (bucketBytes < 0 || firstBucketBytes < 0)
     return fail(Exit::Usage,
                 "--bucket-bytes and --first-bucket-bytes must be positive");
@@ -165,7 +167,7 @@ llvm::Error DistributionFlags::checkNames(bool &hasServer) const {
 
 llvm::Expected<runtime::Plan> DistributionFlags::readPlan() const {
   return planFlag.read({&zero, &algorithm, &staleness, &statistics, &fusion,
-                        &bucketBytes, &firstBucketBytes, &gatherWindow});
+                        &bucketBytes, &firstBucketBytes, &prefetchLimit});
 }
 
 llvm::Expected<int64_t> DistributionFlags::givenRanks() const {
@@ -227,7 +229,7 @@ llvm::Expected<runtime::Plan> DistributionFlags::plan(int64_t ranks) const {
   training.zero = runtime::ZeroStage(unsigned(zero));
   training.statistics = statistics;
   training.buckets = runtime::BucketOptions::of(fusion);
-  training.gatherWindow = gatherWindow;
+  training.prefetchLimit = prefetchLimit;
   training.hasServer = hasServer;
   training.staleness = staleness;
   runtime::BucketOptions &buckets = training.buckets;

@@ -51,7 +51,9 @@ private:
   llvm::cl::opt<int64_t> staleness;
   llvm::cl::opt<runtime::BatchStatistics> statistics;
   llvm::cl::opt<runtime::BucketRule> fusion;
-  llvm::cl::opt<int64_t> bucketBytes, firstBucketBytes, gatherWindow;
+  llvm::cl::opt<int64_t> bucketBytes, firstBucketBytes, prefetchLimit;
+  /// --gather-window, the former name of --prefetch-limit.
+  llvm::cl::alias gatherWindow;
 };
 
 } // namespace mlc::cli

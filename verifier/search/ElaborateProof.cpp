@@ -1,4 +1,4 @@
-//===- ElaborateProof.cpp - Groups of terms that cancel ------------===//
+//===- ElaborateProof.cpp - Groups of terms that cancel -------------------===//
 
 #include "verifier/search/Elaborate.h"
 #include "llvm/ADT/STLExtras.h"

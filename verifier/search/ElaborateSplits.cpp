@@ -1,4 +1,4 @@
-//===- ElaborateSplits.cpp - Sums in parts -------------------------------===//
+//===- ElaborateSplits.cpp - Sums in parts --------------------------------===//
 //
 // Splits a sum at the border of another sum of the same elements, and then
 // splits off the border itself: if one sum has i < j, the part i = j of a

@@ -1,4 +1,4 @@
-//===- ElaborateSteps.cpp - Steps that make sums smaller -----------===//
+//===- ElaborateSteps.cpp - Steps that make sums smaller ------------------===//
 
 #include "verifier/kernel/Unfold.h"
 #include "verifier/search/Elaborate.h"

@@ -4,9 +4,9 @@
 //===----------------------------------------------------------------------===//
 
 /// One thread's share of loading a tile of ROWS x BK elements of T in each
-/// step. `alongDepth`: neighbours in k are neighbours in memory and are read by
+/// step. `alongK`: neighbours in k are neighbours in memory and are read by
 /// neighbouring threads.
-template <typename T, int ROWS, int BK, int THREADS, bool alongDepth,
+template <typename T, int ROWS, int BK, int THREADS, bool alongK,
           typename Side>
 struct ElementReader {
   static constexpr int loads = ROWS * BK / THREADS;
@@ -20,11 +20,11 @@ struct ElementReader {
 
   MLC_DEVICE static int row(int i) {
     const int e = threadIdx.x + i * THREADS;
-    return alongDepth ? e / BK : e % ROWS;
+    return alongK ? e / BK : e % ROWS;
   }
   MLC_DEVICE static int depth(int i) {
     const int e = threadIdx.x + i * THREADS;
-    return alongDepth ? e % BK : e / ROWS;
+    return alongK ? e % BK : e / ROWS;
   }
   MLC_DEVICE ElementReader(Side side, Index batch, Index first) : side(side) {
 #pragma unroll
@@ -49,19 +49,19 @@ struct ElementReader {
 /// Tile of `task`: BM x BN elements of the result, K in steps of BK. Each of
 /// (BM / TM) * (BN / TN) threads computes TM x TN of these, at every BM / TM th
 /// row and BN / TN th column.
-template <typename T, int BM, int BN, int BK, int TM, int TN, bool aAlongDepth,
-          bool bAlongDepth, typename Problem>
+template <typename T, int BM, int BN, int BK, int TM, int TN, bool aAlongK,
+          bool bAlongK, typename Problem>
 MLC_DEVICE void multiplyTile(const Problem &problem, long long task,
-                             uint8_t *joint) {
+                             uint8_t *workspace) {
   constexpr int threadsM = BM / TM, threadsN = BN / TN;
   constexpr int threads = threadsM * threadsN;
   constexpr int strideA = BM + 1, strideB = BN + 1;
   T *tileA = reinterpret_cast<T *>(sharedMemory());
   T *tileB = tileA + BK * strideA;
   const TileOfTask<BM, BN, BK> tile(problem, task);
-  const ElementReader<T, BM, BK, threads, aAlongDepth, SideA<Problem>> readA(
+  const ElementReader<T, BM, BK, threads, aAlongK, SideA<Problem>> readA(
       {problem}, tile.batch, tile.firstM);
-  const ElementReader<T, BN, BK, threads, bAlongDepth, SideB<Problem>> readB(
+  const ElementReader<T, BN, BK, threads, bAlongK, SideB<Problem>> readB(
       {problem}, tile.batch, tile.firstN);
 
   T sums[TM][TN];
@@ -98,7 +98,7 @@ MLC_DEVICE void multiplyTile(const Problem &problem, long long task,
   if (problem.parts() > 1 &&
       !addParts<T, threads, TM * TN>(
           [&](int e) -> T & { return sums[e / TN][e % TN]; },
-          int(problem.parts()), joint, task))
+          int(problem.parts()), workspace, task))
     return;
 #pragma unroll
   for (int i = 0; i < TM; ++i)

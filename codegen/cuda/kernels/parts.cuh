@@ -3,7 +3,7 @@
 // Blocks that share a sum
 //===----------------------------------------------------------------------===//
 //
-// Each block writes its partial sum to joint memory; the last block to finish
+// Each block writes its partial sum to workspace; the last block to finish
 // adds the parts in their order, so the result does not depend on which block
 // that is. One counter per sum precedes the parts.
 
@@ -11,18 +11,18 @@ constexpr int counterBytes = 4096;
 
 /// Part `number`, counted over all sums, of `size` elements.
 template <typename T>
-MLC_DEVICE T *partAt(uint8_t *joint, long long number, int size) {
-  return reinterpret_cast<T *>(joint + counterBytes) + number * size;
+MLC_DEVICE T *partAt(uint8_t *workspace, long long number, int size) {
+  return reinterpret_cast<T *>(workspace + counterBytes) + number * size;
 }
 
 /// Whether this block is the last that shares sum `which` and so sees all
-/// parts. All threads of these blocks call it after writing their part to joint
+/// parts. All threads of these blocks call it after writing their part to workspace
 /// memory. Uses the first word of shared memory.
-MLC_DEVICE bool isLastOf(unsigned parts, uint8_t *joint, long long which) {
+MLC_DEVICE bool isLastOf(unsigned parts, uint8_t *workspace, long long which) {
   unsigned *word = reinterpret_cast<unsigned *>(sharedMemory());
   syncBlock();
   if (threadIdx.x == 0)
-    *word = count(reinterpret_cast<unsigned *>(joint) + which, parts);
+    *word = count(reinterpret_cast<unsigned *>(workspace) + which, parts);
   syncBlock();
   const bool isLast = *word + 1 == parts;
   // The word is free again.
@@ -33,15 +33,15 @@ MLC_DEVICE bool isLastOf(unsigned parts, uint8_t *joint, long long which) {
 /// Each of THREADS threads has COUNT partial sums `at(0)`, ... of part `task %
 /// parts`. Returns whether they now are the sums of all parts.
 template <typename T, int THREADS, int COUNT, typename At>
-MLC_DEVICE bool addParts(At at, int parts, uint8_t *joint, long long task) {
+MLC_DEVICE bool addParts(At at, int parts, uint8_t *workspace, long long task) {
   constexpr int size = THREADS * COUNT;
-  T *mine = partAt<T>(joint, task, size) + threadIdx.x;
+  T *mine = partAt<T>(workspace, task, size) + threadIdx.x;
 #pragma unroll
   for (int e = 0; e < COUNT; ++e)
     mine[e * THREADS] = at(e);
-  if (!isLastOf(parts, joint, task / parts))
+  if (!isLastOf(parts, workspace, task / parts))
     return false;
-  const T *part = partAt<T>(joint, task / parts * parts, size) + threadIdx.x;
+  const T *part = partAt<T>(workspace, task / parts * parts, size) + threadIdx.x;
 #pragma unroll
   for (int e = 0; e < COUNT; ++e)
     at(e) = T(0);

@@ -202,7 +202,7 @@ inline Scratch makeScratch(Size stride) {
 }
 
 /// Memory for blocks that share sums; its leading counters begin at zero.
-inline char *makeJoint(long long bytes, size_t counterBytes) {
+inline char *makeWorkspace(long long bytes, size_t counterBytes) {
   char *memory = allocate(std::max<long long>(bytes, (long long)counterBytes));
   const std::vector<char> zeros(counterBytes);
   check(cudaMemcpy(memory, zeros.data(), counterBytes, cudaMemcpyHostToDevice),

@@ -4,7 +4,7 @@
 /// share the sums, always in the same order. Returns whether this block has the
 /// totals, one in each of its first WIDTH threads. `none` is the identity.
 template <int THREADS, int WIDTH>
-MLC_DEVICE bool addUp(Sums &sums, const Sums &none, int parts, uint8_t *joint,
+MLC_DEVICE bool addUp(Sums &sums, const Sums &none, int parts, uint8_t *workspace,
                       long long task) {
   static_assert(WIDTH == 1 || WIDTH == 32, "a warp has one sum, or one a lane");
   Sums *ofWarps = reinterpret_cast<Sums *>(sharedMemory());
@@ -23,10 +23,10 @@ MLC_DEVICE bool addUp(Sums &sums, const Sums &none, int parts, uint8_t *joint,
   if (parts == 1)
     return true;
   if (threadIdx.x < WIDTH)
-    partAt<Sums>(joint, task, WIDTH)[threadIdx.x] = sums;
-  if (!isLastOf(parts, joint, task / parts))
+    partAt<Sums>(workspace, task, WIDTH)[threadIdx.x] = sums;
+  if (!isLastOf(parts, workspace, task / parts))
     return false;
-  const Sums *part = partAt<Sums>(joint, task / parts * parts, WIDTH);
+  const Sums *part = partAt<Sums>(workspace, task / parts * parts, WIDTH);
   sums = none;
   for (int i = threadIdx.x / WIDTH; i < parts; i += THREADS / WIDTH)
     sums = combined(sums, part[i * WIDTH + threadIdx.x % WIDTH]);

@@ -13,7 +13,7 @@
 constexpr int wordsOfTile = 32, wordsOfRow = 36;
 
 /// How a factor gets into shared memory.
-enum class Way {
+enum class CopyMode {
   Elements, ///< element by element, converted
   Words,    ///< asynchronously, 4 bytes at a time
   Vectors,  ///< asynchronously, 16 bytes at a time; along k alone
@@ -23,38 +23,38 @@ enum class Way {
 };
 
 /// The layout of a tile of ROWS rows in shared memory; sizes are in words.
-template <int ROWS, Way way> struct Layout {
+template <int ROWS, CopyMode copyMode> struct Layout {
   static constexpr bool isAcross =
-      way == Way::WordsAcross || way == Way::VectorsAcross;
+      copyMode == CopyMode::WordsAcross || copyMode == CopyMode::VectorsAcross;
   /// The distance of rows along k, or of steps of k along rows.
   static constexpr int stride = isAcross ? ROWS / 2 + 4 : wordsOfRow;
   static constexpr int words = stride * (isAcross ? 2 * wordsOfTile : ROWS);
 };
 
 /// One thread's share of loading a tile of ROWS rows in each step.
-template <int ROWS, int THREADS, Way way, bool alongDepth, typename Mma,
-          typename Side, bool isAcross = Layout<ROWS, way>::isAcross>
+template <int ROWS, int THREADS, CopyMode copyMode, bool alongK, typename Mma,
+          typename Side, bool isAcross = Layout<ROWS, copyMode>::isAcross>
 struct WordReader {
-  static constexpr int wide = way == Way::Vectors ? 4 : 1;
+  static constexpr int wide = copyMode == CopyMode::Vectors ? 4 : 1;
   static constexpr int perRow = wordsOfTile / wide;
   static constexpr int loads = ROWS * perRow / THREADS;
   /// Along k, neighbouring threads have neighbouring k and each has several
   /// rows. Otherwise they have neighbouring rows and each has several k.
-  static constexpr int numPlaces = alongDepth ? loads : 1;
-  static_assert(alongDepth ? THREADS % perRow == 0 : THREADS % ROWS == 0,
+  static constexpr int numPlaces = alongK ? loads : 1;
+  static_assert(alongK ? THREADS % perRow == 0 : THREADS % ROWS == 0,
                 "a thread keeps its row or its place in k");
-  static_assert(way != Way::Vectors || alongDepth, "vectors lie along k");
+  static_assert(copyMode != CopyMode::Vectors || alongK, "vectors lie along k");
 
   Side side;
   typename Side::Place places[numPlaces];
   bool inside[numPlaces];
 
   MLC_DEVICE static int row(int i) {
-    return alongDepth ? threadIdx.x / perRow + i * (THREADS / perRow)
+    return alongK ? threadIdx.x / perRow + i * (THREADS / perRow)
                       : threadIdx.x % ROWS;
   }
   MLC_DEVICE static int word(int i) {
-    return (alongDepth ? threadIdx.x % perRow
+    return (alongK ? threadIdx.x % perRow
                        : threadIdx.x / ROWS + i * (THREADS / ROWS)) *
            wide;
   }
@@ -83,7 +83,7 @@ struct WordReader {
                            int which) const {
     const Index k = firstK + word(i) * Mma::perWord;
     uint32_t *to = tile + row(i) * wordsOfRow + word(i);
-    if constexpr (way == Way::Elements) {
+    if constexpr (copyMode == CopyMode::Elements) {
       *to = elements(places[which], inside[which], k);
     } else {
       const bool isStored = inside[which] && k < side.depth();
@@ -94,7 +94,7 @@ struct WordReader {
 
   /// Starts to fill `tile` from `firstK` on.
   MLC_DEVICE void read(uint32_t *tile, Index firstK) const {
-    if constexpr (alongDepth) {
+    if constexpr (alongK) {
       // k is the same for all rows, whose places stay in registers.
 #pragma unroll
       for (int i = 0; i < loads; ++i)
@@ -110,14 +110,14 @@ struct WordReader {
 
 /// The same for a factor that is contiguous along rows: each thread has several
 /// rows and several k.
-template <int ROWS, int THREADS, Way way, bool alongDepth, typename Mma,
+template <int ROWS, int THREADS, CopyMode copyMode, bool alongK, typename Mma,
           typename Side>
-struct WordReader<ROWS, THREADS, way, alongDepth, Mma, Side, true> {
-  static constexpr int bytes = way == Way::VectorsAcross ? 16 : 4;
+struct WordReader<ROWS, THREADS, copyMode, alongK, Mma, Side, true> {
+  static constexpr int bytes = copyMode == CopyMode::VectorsAcross ? 16 : 4;
   static constexpr int wide = bytes / 2, perPlace = ROWS / wide;
   static constexpr int places = 2 * wordsOfTile, apart = THREADS / perPlace;
   static constexpr int loads = places / apart;
-  static_assert(Mma::perWord == 2 && !alongDepth, "of 16 bits, along rows");
+  static_assert(Mma::perWord == 2 && !alongK, "of 16 bits, along rows");
   static_assert(THREADS % perPlace == 0 && places % apart == 0,
                 "a thread keeps its rows");
 
@@ -138,7 +138,7 @@ struct WordReader<ROWS, THREADS, way, alongDepth, Mma, Side, true> {
       const Index k = firstK + depth;
       const bool isStored = isInside && k < side.depth();
       const auto at = place + side.step(isStored ? k : 0);
-      copyAsync<bytes>(tile + depth * Layout<ROWS, way>::stride + row() / 2,
+      copyAsync<bytes>(tile + depth * Layout<ROWS, copyMode>::stride + row() / 2,
                        side.address(at), isStored && side.inside(at));
     }
   }
@@ -146,7 +146,7 @@ struct WordReader<ROWS, THREADS, way, alongDepth, Mma, Side, true> {
 
 /// Four 8 x 8 matrices of a tile, from row `row` and word `word` of k on, as
 /// fragments have them: of A (`isTall`) the second is the next rows, the third
-/// the next words of k; of B the other way round.
+/// the next words of k; of B the other copyMode round.
 template <typename Layout, bool isTall>
 MLC_DEVICE void loadFragments(uint32_t (&to)[4], const uint32_t *tile, int row,
                               int word) {
@@ -165,16 +165,16 @@ MLC_DEVICE void loadFragments(uint32_t (&to)[4], const uint32_t *tile, int row,
 
 /// Tile of `task`: a block of WM * WN warps computes BM x BN;
 /// `Mma::run(d, a, b)` adds the product of a fragment of A and one of B.
-template <int BM, int BN, int WM, int WN, int STAGES, typename Mma, Way wayA,
-          bool aAlongDepth, Way wayB, bool bAlongDepth, typename Problem>
+template <int BM, int BN, int WM, int WN, int STAGES, typename Mma, CopyMode copyModeA,
+          bool aAlongK, CopyMode copyModeB, bool bAlongK, typename Problem>
 MLC_DEVICE void multiplyTileByWarps(const Problem &problem, long long task,
-                                    uint8_t *joint) {
+                                    uint8_t *workspace) {
   constexpr int threads = 32 * WM * WN;
   constexpr int warpM = BM / WM, warpN = BN / WN;
   constexpr int fragmentsM = warpM / 16, fragmentsN = warpN / 8;
   static_assert(fragmentsN % 2 == 0, "columns are loaded two fragments a time");
-  typedef Layout<BM, wayA> LayoutA;
-  typedef Layout<BN, wayB> LayoutB;
+  typedef Layout<BM, copyModeA> LayoutA;
+  typedef Layout<BN, copyModeB> LayoutB;
   constexpr int wordsA = LayoutA::words, wordsB = LayoutB::words;
   constexpr int step = wordsOfTile * Mma::perWord;
 
@@ -183,9 +183,9 @@ MLC_DEVICE void multiplyTileByWarps(const Problem &problem, long long task,
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const int rowOfWarp = warp / WN * warpM, columnOfWarp = warp % WN * warpN;
 
-  const WordReader<BM, threads, wayA, aAlongDepth, Mma, SideA<Problem>> readA(
+  const WordReader<BM, threads, copyModeA, aAlongK, Mma, SideA<Problem>> readA(
       {problem}, tile.batch, tile.firstM);
-  const WordReader<BN, threads, wayB, bAlongDepth, Mma, SideB<Problem>> readB(
+  const WordReader<BN, threads, copyModeB, bAlongK, Mma, SideB<Problem>> readB(
       {problem}, tile.batch, tile.firstN);
   auto fetch = [&](Index s) {
     if (s < tile.end) {
@@ -248,7 +248,7 @@ MLC_DEVICE void multiplyTileByWarps(const Problem &problem, long long task,
           [&](int e) -> typename Mma::Sum & {
             return sums[e / (fragmentsN * 4)][e / 4 % fragmentsN][e % 4];
           },
-          int(problem.parts()), joint, task))
+          int(problem.parts()), workspace, task))
     return;
 #pragma unroll
   for (int i = 0; i < fragmentsM; ++i)

@@ -23,7 +23,7 @@ _SCHEDULES = {"constant": 0, "linear": 1, "cosine": 2}
 _TEXTS = ("loss_of", "target_input", "autocast", "loss_scale", "algorithm", "batch_statistics", "fusion", "memory_budget",
           "precision")
 _NUMBERS = ("class_axis", "momentum", "beta1", "beta2", "epsilon", "weight_decay", "clip_norm", "zero", "bucket_bytes",
-            "first_bucket_bytes", "gather_window")
+            "first_bucket_bytes", "prefetch_limit")
 _SWITCHES = ("training_form", "nesterov", "keep_half")
 _LISTS = ("train", "freeze")
 
@@ -101,7 +101,7 @@ class Trainer:
     Further keyword arguments are the flags of `mlc train` (CommandLine.md): loss_of,
     target_input, class_axis, training_form, autocast, train, freeze, momentum, nesterov,
     beta1, beta2, epsilon, weight_decay, clip_norm, loss_scale, keep_half, zero,
-    algorithm, batch_statistics, fusion, bucket_bytes, first_bucket_bytes, gather_window,
+    algorithm, batch_statistics, fusion, bucket_bytes, first_bucket_bytes, prefetch_limit,
     memory_budget, precision.
 
     >>> trainer = mlc.Trainer("model.onnx", loss="cross-entropy", optimizer="adamw", batch=32)

@@ -1,5 +1,5 @@
 // RUN: mlc-opt %s --mlc-partition --split-input-file | FileCheck %s
-// RUN: mlc-opt %s --mlc-partition=regather=true --split-input-file | FileCheck %s --check-prefix=AGAIN
+// RUN: mlc-opt %s --mlc-partition=reshard-after-forward=true --split-input-file | FileCheck %s --check-prefix=AGAIN
 
 // What the optimizer keeps is split: a gradient goes to the parts, the update is
 // local, and the weight is gathered. A result that is a state is where it was.

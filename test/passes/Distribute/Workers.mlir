@@ -1,5 +1,5 @@
 // What the whole phases make of a model, pass by pass.
-// RUN: mlc-opt %s --mlc-add-training-step="loss=mse states=true" --mlc-distribute-training="ranks=2 zero=2 gather-window=64" | FileCheck %s --check-prefix=WINDOW
+// RUN: mlc-opt %s --mlc-add-training-step="loss=mse states=true" --mlc-distribute-training="ranks=2 zero=2 prefetch-limit=64" | FileCheck %s --check-prefix=WINDOW
 // RUN: mlc-opt %s --mlc-add-training-step="loss=mse states=true apart=true compute-alone=true" --mlc-distribute-training="ranks=2 server=true" --mlc-partition --mlc-check-workers | FileCheck %s --check-prefix=WORKER
 // RUN: not mlc-opt %s --mlc-add-training-step="loss=mse states=true" --mlc-distribute-training="ranks=2" --mlc-partition --mlc-check-workers 2>&1 | FileCheck %s --check-prefix=EXCHANGE
 // RUN: sed -e 's/mlc.parameter = dense<0.5>/mlc.state = "weight\/w", mlc.initial = dense<0.5>/' -e '1i module attributes {mlc.roles = {"weight/w" = ["statistic", "w"]}} {' -e '$a }' %s > %t && not mlc-opt %t --mlc-distribute-training="ranks=2 server=true" 2>&1 | FileCheck %s --check-prefix=STATISTIC
@@ -7,7 +7,7 @@
 // EXCHANGE: needs something of all samples of a batch, which workers of a server do not exchange
 // STATISTIC: moves 'w' by statistics of batches, of which a server sees nothing
 
-// WINDOW: module attributes {dist.gather_window = 64 : i64, dist.mesh = [#dist.axis<"data", 2>], mlc.roles
+// WINDOW: module attributes {dist.prefetch_limit = 64 : i64, dist.mesh = [#dist.axis<"data", 2>], mlc.roles
 
 // Its loss is a term, and its gradient its own.
 // WORKER: func.func @accumulate(

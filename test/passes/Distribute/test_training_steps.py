@@ -81,12 +81,12 @@ def test_states_of_the_optimizer_are_split(tools, tmp_path, name, optimizer, cli
 @pytest.mark.parametrize("ranks", [2, 3])
 @pytest.mark.parametrize("name,again", [("mlp", 2), ("lstm", 2), ("gpt", 18)])
 def test_weights_are_split(tools, tmp_path, name, again, ranks):
-    """Nobody keeps a weight: with `regather`, not even from the loss to the gradients."""
+    """Nobody keeps a weight: with `reshard-after-forward`, not even from the loss to the gradients."""
     step, inputs = training_step(tools, tmp_path, name, 8, "optimizer=adamw states=true")
     axes = batch(inputs), states({"weight", *MOMENTS})
     text = sharded(step, mesh(ranks), lambda *of: axes[0](*of) or axes[1](*of))
     weights, statistics, sums = NETWORKS[name]
-    for options, more in (("", 0), ("regather=true", again)):
+    for options, more in (("", 0), ("reshard-after-forward=true", again)):
         counts = collections.Counter(kind for kind, _ in exchanges(partition(tools, tmp_path, text, options)))
         assert counts == {"reduce_scatter": weights, "all_gather": weights + more, "all_reduce": sums}
         assert differ(tools, tmp_path, inputs.values(), "--function=step") < 1e-13

@@ -317,7 +317,7 @@ TEST_CASE("a recorded launch that fails is told of", "[cuda]") {
 
 namespace {
 
-/// scaleOnBlocks on joint memory: it wants counters of zero, as they are, and
+/// scaleOnBlocks on a workspace: it wants counters of zero, as they are, and
 /// leaves another number where `breaksOff`.
 bool breaksOff;
 void scaleJointly(const FakeLaunch &launch) {
@@ -333,7 +333,7 @@ void scaleJointly(const FakeLaunch &launch) {
 
 } // namespace
 
-TEST_CASE("counters of joint memory begin at zero", "[cuda]") {
+TEST_CASE("counters of a workspace begin at zero", "[cuda]") {
   freshFake();
   fake->kernels["scale"] = scaleJointly;
   auto device = gpu();

@@ -1,4 +1,4 @@
-//===- CudaSample.h - A device of CUDA over the fake driver ----*- C++ -*-===//
+//===- CudaSample.h - A device of CUDA over the fake driver -----*- C++ -*-===//
 
 #ifndef MLC_TEST_UNIT_RUNTIME_CUDASAMPLE_H
 #define MLC_TEST_UNIT_RUNTIME_CUDASAMPLE_H

@@ -1,4 +1,4 @@
-//===- FarDevice.h - A device with memory of its own -----------*- C++ -*-===//
+//===- FarDevice.h - A device with memory of its own ------------*- C++ -*-===//
 //
 // What a session may take for granted of a device is no more than Device.h
 // says. This one has memory that no host pointer reaches (an address of its own

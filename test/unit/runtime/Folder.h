@@ -1,4 +1,4 @@
-//===- Folder.h - A folder for one test, removed at its end ----*- C++ -*-===//
+//===- Folder.h - A folder for one test, removed at its end -----*- C++ -*-===//
 
 #ifndef MLC_TEST_UNIT_RUNTIME_FOLDER_H
 #define MLC_TEST_UNIT_RUNTIME_FOLDER_H

@@ -128,7 +128,7 @@ TEST_CASE("a plan has one text", "[plan]") {
   const std::string training = "{\n  \"mesh\": {\"data\": 4},\n  \"zero\": 3,\n"
                                "  \"fusion\": \"horovod\",\n"
                                "  \"bucket_bytes\": 5,\n"
-                               "  \"gather_window\": 0,\n"
+                               "  \"prefetch_limit\": 0,\n"
                                "  \"batch_statistics\": \"local\"\n}\n";
   CHECK(readAndWritten(training, true) == training);
   // The first bucket is as large as the others where nothing is said of it.
@@ -192,8 +192,8 @@ TEST_CASE("what is no plan is named", "[plan]") {
             "expected \"ddp\" or \"horovod\", not \"x\""},
            {"{\"mesh\": {\"data\": 2}, \"staleness\": 2}",
             "staleness is of the algorithm server"},
-           {"{\"mesh\": {\"data\": 2}, \"gather_window\": 5}",
-            "a gather window is of ZeRO's stages 2 and 3"},
+           {"{\"mesh\": {\"data\": 2}, \"prefetch_limit\": 5}",
+            "a prefetch limit is of ZeRO's stages 2 and 3"},
            {"{\"mesh\": {\"data\": 2}, \"algorithm\": \"server\", \"zero\": 1}",
             "not taken beside the algorithm server"},
            {"{\"mesh\": {\"data\": 2}, \"shard\": {}}", "is of mlc compile"},

@@ -1,4 +1,4 @@
-//===- Programs.h - Small programs by hand for the tests -------*- C++ -*-===//
+//===- Programs.h - Small programs by hand for the tests --------*- C++ -*-===//
 
 #ifndef MLC_TEST_UNIT_RUNTIME_PROGRAMS_H
 #define MLC_TEST_UNIT_RUNTIME_PROGRAMS_H

@@ -1,4 +1,4 @@
-//===- Sample.h - A small artifact for the tests ---------------*- C++ -*-===//
+//===- Sample.h - A small artifact for the tests ----------------*- C++ -*-===//
 
 #ifndef MLC_TEST_UNIT_RUNTIME_SAMPLE_H
 #define MLC_TEST_UNIT_RUNTIME_SAMPLE_H

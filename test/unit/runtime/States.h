@@ -1,4 +1,4 @@
-//===- States.h - Programs over states, and what they mean -----*- C++ -*-===//
+//===- States.h - Programs over states, and what they mean ------*- C++ -*-===//
 
 #ifndef MLC_TEST_UNIT_RUNTIME_STATES_H
 #define MLC_TEST_UNIT_RUNTIME_STATES_H

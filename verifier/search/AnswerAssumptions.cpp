@@ -1,6 +1,6 @@
-//===- RestsOn.cpp - What a verdict relies on -----------------------------===//
+//===- AnswerAssumptions.cpp - What a verdict relies on -------------------===//
 
-#include "verifier/search/RestsOn.h"
+#include "verifier/search/AnswerAssumptions.h"
 #include "verifier/search/Solver.h"
 
 using namespace mlc;

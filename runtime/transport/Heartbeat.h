@@ -1,12 +1,12 @@
-//===- Board.h - Notices of the ranks of one machine ------------*- C++ -*-===//
+//===- Heartbeat.h - Notices of the ranks of one machine --------*- C++ -*-===//
 //
 // A cell of shared memory for each rank, which only that rank writes and all
 // read without waiting: a stopped or dead rank blocks no other.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef MLC_RUNTIME_TRANSPORT_BOARD_H
-#define MLC_RUNTIME_TRANSPORT_BOARD_H
+#ifndef MLC_RUNTIME_TRANSPORT_HEARTBEAT_H
+#define MLC_RUNTIME_TRANSPORT_HEARTBEAT_H
 
 #include "runtime/transport/mlc_engine.h"
 
@@ -16,7 +16,7 @@
 namespace mlc::runtime::transport {
 
 /// A cell of zero bytes has nothing published.
-class BoardCell {
+class HeartbeatCell {
 public:
   void write(const mlc_notice &notice) {
     uint64_t words[count] = {};
@@ -55,4 +55,4 @@ private:
 
 } // namespace mlc::runtime::transport
 
-#endif // MLC_RUNTIME_TRANSPORT_BOARD_H
+#endif // MLC_RUNTIME_TRANSPORT_HEARTBEAT_H

@@ -1,9 +1,9 @@
-//===- Windows.h - Indices that reach beside a part -------------*- C++ -*-===//
+//===- Halo.h - Indices that reach beside a part ----------------*- C++ -*-===//
 
-#ifndef MLC_PASSES_DISTRIBUTE_WINDOWS_H
-#define MLC_PASSES_DISTRIBUTE_WINDOWS_H
+#ifndef MLC_PASSES_DISTRIBUTE_HALO_H
+#define MLC_PASSES_DISTRIBUTE_HALO_H
 
-#include "passes/Distribute/Digits.h"
+#include "passes/Distribute/MixedRadix.h"
 
 namespace mlc::dist {
 
@@ -26,4 +26,4 @@ std::optional<Window> windowOf(const Expr &index, IntExpr size,
 
 } // namespace mlc::dist
 
-#endif // MLC_PASSES_DISTRIBUTE_WINDOWS_H
+#endif // MLC_PASSES_DISTRIBUTE_HALO_H

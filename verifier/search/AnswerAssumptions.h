@@ -1,7 +1,7 @@
-//===- RestsOn.h - What a verdict relies on ---------------------*- C++ -*-===//
+//===- AnswerAssumptions.h - What a verdict relies on -----------*- C++ -*-===//
 
-#ifndef MLC_VERIFIER_SEARCH_RESTSON_H
-#define MLC_VERIFIER_SEARCH_RESTSON_H
+#ifndef MLC_VERIFIER_SEARCH_ANSWERASSUMPTIONS_H
+#define MLC_VERIFIER_SEARCH_ANSWERASSUMPTIONS_H
 
 #include "verifier/Verifier.h"
 
@@ -17,4 +17,4 @@ std::string describeProver();
 
 } // namespace mlc
 
-#endif // MLC_VERIFIER_SEARCH_RESTSON_H
+#endif // MLC_VERIFIER_SEARCH_ANSWERASSUMPTIONS_H

@@ -1,7 +1,7 @@
-//===- KeptHalf.h - Rounded weights as states -------------------*- C++ -*-===//
+//===- HalfWeights.h - Rounded weights as states ----------------*- C++ -*-===//
 
-#ifndef MLC_PASSES_DIFFERENTIATE_KEPTHALF_H
-#define MLC_PASSES_DIFFERENTIATE_KEPTHALF_H
+#ifndef MLC_PASSES_DIFFERENTIATE_HALFWEIGHTS_H
+#define MLC_PASSES_DIFFERENTIATE_HALFWEIGHTS_H
 
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/StringMap.h"
@@ -20,4 +20,4 @@ mlir::LogicalResult keepHalf(mlir::ModuleOp module,
 
 } // namespace mlc
 
-#endif // MLC_PASSES_DIFFERENTIATE_KEPTHALF_H
+#endif // MLC_PASSES_DIFFERENTIATE_HALFWEIGHTS_H

@@ -1,6 +1,6 @@
-//===- Windows.cpp - Indices that reach beside a part ---------------------===//
+//===- Halo.cpp - Indices that reach beside a part ------------------------===//
 
-#include "passes/Distribute/Windows.h"
+#include "passes/Distribute/Halo.h"
 #include "llvm/ADT/MapVector.h"
 
 using namespace mlir;

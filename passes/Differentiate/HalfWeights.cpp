@@ -1,6 +1,6 @@
-//===- KeptHalf.cpp - Rounded weights as states ---------------------------===//
+//===- HalfWeights.cpp - Rounded weights as states ------------------------===//
 
-#include "passes/Differentiate/KeptHalf.h"
+#include "passes/Differentiate/HalfWeights.h"
 #include "dialects/Graph/PointwiseOps.h"
 #include "dialects/Interfaces/States.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

@@ -1,6 +1,6 @@
-//===- Meeting.cpp - Rendezvous at MASTER_ADDR ----------------------------===//
+//===- Rendezvous.cpp - Rendezvous at MASTER_ADDR -------------------------===//
 
-#include "runtime/transport/Meeting.h"
+#include "runtime/transport/Rendezvous.h"
 
 #include <cerrno>
 #include <charconv>
@@ -47,7 +47,7 @@ static std::string checkLaunched(const std::string &address, int size) {
          std::to_string(here);
 }
 
-std::string Meeting::join(int ownRank, int ownSize,
+std::string Rendezvous::join(int ownRank, int ownSize,
                           Clock::time_point deadline) {
   rank = ownRank;
   size = ownSize;
@@ -99,21 +99,21 @@ std::string Meeting::join(int ownRank, int ownSize,
 static constexpr const char *whyOver = "over";
 static constexpr auto lastWords = std::chrono::seconds(2);
 
-Meeting::~Meeting() {
+Rendezvous::~Rendezvous() {
   if (hasGivenUp && server)
     server->waitForOthers(lastWords);
 }
 
 /// Publishes the reason unless another rank has published one; returns the
 /// published reason.
-std::string Meeting::giveUp(const std::string &why) {
+std::string Rendezvous::giveUp(const std::string &why) {
   hasGivenUp = true;
   std::string told;
   store.set(whyOver, why);
   return store.get(whyOver, told) ? told : why;
 }
 
-std::string Meeting::whoEnded() {
+std::string Rendezvous::whoEnded() {
   std::string text;
   if (store.get(whyOver, text)) {
     hasGivenUp = true;
@@ -126,7 +126,7 @@ std::string Meeting::whoEnded() {
              : "rank 0, which holds the ranks' notes, has gone or stopped";
 }
 
-std::string Meeting::wait(const std::string &name, std::string &value,
+std::string Rendezvous::wait(const std::string &name, std::string &value,
                           const std::string &whose,
                           Clock::time_point deadline) {
   while (!store.get(name, value)) {
@@ -140,7 +140,7 @@ std::string Meeting::wait(const std::string &name, std::string &value,
   return "";
 }
 
-std::string Meeting::collect(const std::string &prefix,
+std::string Rendezvous::collect(const std::string &prefix,
                              const std::vector<int> &ranks,
                              std::vector<std::string> &values,
                              Clock::time_point deadline) {
@@ -163,7 +163,7 @@ std::string Meeting::collect(const std::string &prefix,
   return "";
 }
 
-std::string Meeting::exchange(const std::string &prefix,
+std::string Rendezvous::exchange(const std::string &prefix,
                               const std::vector<int> &ranks,
                               const std::string &value,
                               std::vector<std::string> &values,
@@ -172,7 +172,7 @@ std::string Meeting::exchange(const std::string &prefix,
   return collect(prefix, ranks, values, deadline);
 }
 
-std::string Meeting::split(const std::string &prefix,
+std::string Rendezvous::split(const std::string &prefix,
                            const std::vector<int> &ranks, int color,
                            std::vector<int> &members,
                            Clock::time_point deadline) {
@@ -189,7 +189,7 @@ std::string Meeting::split(const std::string &prefix,
   return "";
 }
 
-SharedBoard::~SharedBoard() {
+SharedHeartbeats::~SharedHeartbeats() {
   if (memory)
     munmap(memory, bytes);
   if (fd >= 0)
@@ -206,13 +206,13 @@ static struct flock lockOf(int rank) {
   return lock;
 }
 
-bool SharedBoard::hasEnded(int other) const {
+bool SharedHeartbeats::hasEnded(int other) const {
   struct flock lock = lockOf(other);
   return isLocked[other] && fcntl(fd, F_OFD_GETLK, &lock) == 0 &&
          lock.l_type == F_UNLCK;
 }
 
-bool SharedBoard::look(int other, mlc_notice &notice) const {
+bool SharedHeartbeats::look(int other, mlc_notice &notice) const {
   if (cells.empty() || !cells[other])
     return false;
   auto read = [&] { return cells[other]->read(notice); };
@@ -239,21 +239,21 @@ static std::string machine(int fd) {
   return id + "/" + std::to_string(status.st_dev);
 }
 
-std::string SharedBoard::open(Meeting &meeting, const std::string &prefix,
+std::string SharedHeartbeats::open(Rendezvous &rendezvous, const std::string &prefix,
                               const std::vector<int> &ranks, int ownIndex,
-                              Meeting::Clock::time_point deadline) {
+                              Rendezvous::Clock::time_point deadline) {
   own = ownIndex;
   std::string token =
       std::to_string(getpid()) + "-" + std::to_string(std::random_device()());
   if (own == 0)
-    meeting.notes().set(prefix + "/token", token);
+    rendezvous.notes().set(prefix + "/token", token);
   if (std::string error =
-          meeting.wait(prefix + "/token", token,
+          rendezvous.wait(prefix + "/token", token,
                        "rank " + std::to_string(ranks[0]), deadline);
       !error.empty())
     return error;
   const std::string name = "/mlc-" + token;
-  bytes = sizeof(BoardCell) * ranks.size();
+  bytes = sizeof(HeartbeatCell) * ranks.size();
   fd = shm_open(name.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600);
   auto lack = [](int number) {
     return std::string("no shared memory in /dev/shm: ") +
@@ -277,9 +277,9 @@ std::string SharedBoard::open(Meeting &meeting, const std::string &prefix,
   const char *locks = fcntl(fd, F_OFD_SETLK, &lock) == 0 ? "+" : "-";
   const std::string here = machine(fd);
   std::vector<std::string> machines;
-  std::string error = meeting.exchange(prefix + "/machine", ranks, locks + here,
+  std::string error = rendezvous.exchange(prefix + "/machine", ranks, locks + here,
                                        machines, deadline);
-  auto *at = static_cast<BoardCell *>(memory);
+  auto *at = static_cast<HeartbeatCell *>(memory);
   for (size_t i = 0; error.empty() && i < ranks.size(); ++i) {
     cells.push_back(machines[i].substr(1) == here ? &at[i] : nullptr);
     isLocked.push_back(machines[i][0] == '+');
@@ -290,14 +290,14 @@ std::string SharedBoard::open(Meeting &meeting, const std::string &prefix,
 }
 
 std::string MetEnd::join(const mlc_world &world,
-                         Meeting::Clock::time_point deadline) {
+                         Rendezvous::Clock::time_point deadline) {
   rank = world.rank;
   size = world.size;
   ranks.resize(size);
   std::iota(ranks.begin(), ranks.end(), 0);
-  meeting = std::make_shared<Meeting>();
-  std::string error = meeting->join(rank, size, deadline);
-  return error.empty() ? board.open(*meeting, prefix, ranks, rank, deadline)
+  rendezvous = std::make_shared<Rendezvous>();
+  std::string error = rendezvous->join(rank, size, deadline);
+  return error.empty() ? heartbeats.open(*rendezvous, prefix, ranks, rank, deadline)
                        : error;
 }
 
@@ -305,11 +305,11 @@ std::string MetEnd::explain(const std::string &error) {
   for (int i = 0; i < 100; ++i) {
     mlc_notice notice;
     for (int other = 0; other < size; ++other)
-      if (other != rank && board.look(other, notice) &&
+      if (other != rank && heartbeats.look(other, notice) &&
           notice.state == MLC_RANK_DIED)
         return "rank " + std::to_string(ranks[other]) +
                " has died; see what has ended it";
-    if (std::string known = meeting->whoEnded(); !known.empty())
+    if (std::string known = rendezvous->whoEnded(); !known.empty())
       return known;
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
@@ -321,17 +321,17 @@ void MetEnd::leave() {
   notice.state = MLC_RANK_LEFT;
   notice.blamed = rank;
   notice.code = MLC_RESOURCES;
-  board.publish(notice);
+  heartbeats.publish(notice);
 }
 
-std::string MetEnd::split(int color, Meeting::Clock::time_point deadline,
+std::string MetEnd::split(int color, Rendezvous::Clock::time_point deadline,
                           int *members, MetEnd &group) {
   const std::string place = prefix + "/" + std::to_string(splits++);
   std::vector<int> found;
-  std::string error = meeting->split(place, ranks, color, found, deadline);
+  std::string error = rendezvous->split(place, ranks, color, found, deadline);
   if (!error.empty() || color < 0)
     return error;
-  group.meeting = meeting;
+  group.rendezvous = rendezvous;
   group.prefix = place + "." + std::to_string(color);
   group.size = static_cast<int>(found.size());
   for (int member : found) {
@@ -339,7 +339,7 @@ std::string MetEnd::split(int color, Meeting::Clock::time_point deadline,
     group.ranks.push_back(ranks[member]);
     *members++ = member;
   }
-  return group.board.open(*meeting, group.prefix, group.ranks, group.rank,
+  return group.heartbeats.open(*rendezvous, group.prefix, group.ranks, group.rank,
                           deadline);
 }
 

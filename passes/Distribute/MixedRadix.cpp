@@ -1,6 +1,6 @@
-//===- Digits.cpp - Indices as numbers of several digits ------------------===//
+//===- MixedRadix.cpp - Indices as numbers of several digits --------------===//
 
-#include "passes/Distribute/Digits.h"
+#include "passes/Distribute/MixedRadix.h"
 
 using namespace mlir;
 using llvm::SmallVector;

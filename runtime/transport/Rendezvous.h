@@ -1,15 +1,15 @@
-//===- Meeting.h - Rendezvous at MASTER_ADDR --------------------*- C++ -*-===//
+//===- Rendezvous.h - Rendezvous at MASTER_ADDR -----------------*- C++ -*-===//
 //
 // Rendezvous of engines without their own launcher (Gloo, NCCL): the table of
-// notes that rank 0 holds (Store.h), checks that ranks agree, and the boards of
-// each machine (Board.h).
+// notes that rank 0 holds (Store.h), checks that ranks agree, and the heartbeats of
+// each machine (Heartbeat.h).
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef MLC_RUNTIME_TRANSPORT_MEETING_H
-#define MLC_RUNTIME_TRANSPORT_MEETING_H
+#ifndef MLC_RUNTIME_TRANSPORT_RENDEZVOUS_H
+#define MLC_RUNTIME_TRANSPORT_RENDEZVOUS_H
 
-#include "runtime/transport/Board.h"
+#include "runtime/transport/Heartbeat.h"
 #include "runtime/transport/EngineTable.h"
 #include "runtime/transport/Store.h"
 
@@ -18,7 +18,7 @@
 
 namespace mlc::runtime::transport {
 
-class Meeting {
+class Rendezvous {
 public:
   using Clock = std::chrono::steady_clock;
 
@@ -26,7 +26,7 @@ public:
   /// until it ends. Returns the error with the remedy, or nothing.
   std::string join(int rank, int size, Clock::time_point deadline);
 
-  ~Meeting();
+  ~Rendezvous();
 
   StoreClient &notes() { return store; }
 
@@ -64,17 +64,17 @@ private:
 };
 
 /// Cells of `ranks` in shared memory.
-class SharedBoard {
+class SharedHeartbeats {
 public:
-  SharedBoard() = default;
-  SharedBoard(const SharedBoard &) = delete;
-  SharedBoard &operator=(const SharedBoard &) = delete;
-  ~SharedBoard();
+  SharedHeartbeats() = default;
+  SharedHeartbeats(const SharedHeartbeats &) = delete;
+  SharedHeartbeats &operator=(const SharedHeartbeats &) = delete;
+  ~SharedHeartbeats();
 
   /// All of `ranks` call it; this one is the `own`-th.
-  std::string open(Meeting &meeting, const std::string &prefix,
+  std::string open(Rendezvous &rendezvous, const std::string &prefix,
                    const std::vector<int> &ranks, int own,
-                   Meeting::Clock::time_point deadline);
+                   Rendezvous::Clock::time_point deadline);
   void publish(const mlc_notice &notice) {
     if (!cells.empty())
       cells[own]->write(notice);
@@ -89,22 +89,22 @@ private:
   int own = 0, fd = -1;
   size_t bytes = 0;
   void *memory = nullptr;
-  std::vector<BoardCell *> cells;
+  std::vector<HeartbeatCell *> cells;
   /// For each rank: whether it holds a lock while it runs.
   std::vector<bool> isLocked;
 };
 
 /// The begin of such an engine's mlc_comm: a rank of all, or of a group.
 struct MetEnd : EngineEnd {
-  std::shared_ptr<Meeting> meeting;
+  std::shared_ptr<Rendezvous> rendezvous;
   /// The prefix of its ranks' notes; each group has another one.
   std::string prefix = "all";
   std::vector<int> ranks; // among all
   uint64_t splits = 0;
-  SharedBoard board;
+  SharedHeartbeats heartbeats;
 
   /// What is wrong, with the remedy, or nothing.
-  std::string join(const mlc_world &world, Meeting::Clock::time_point deadline);
+  std::string join(const mlc_world &world, Rendezvous::Clock::time_point deadline);
   /// An engine's connection error, or its cause if known a moment later: which
   /// rank died.
   std::string explain(const std::string &error);
@@ -112,19 +112,19 @@ struct MetEnd : EngineEnd {
   void leave();
   /// Makes `group` the one of this rank's color; its size stays 0 for color -1.
   /// See mlc_engine.h.
-  std::string split(int color, Meeting::Clock::time_point deadline,
+  std::string split(int color, Rendezvous::Clock::time_point deadline,
                     int *members, MetEnd &group);
 };
 
 template <typename Comm>
 void publishOnBoard(mlc_comm *comm, const mlc_notice *notice) {
-  static_cast<Comm *>(comm)->board.publish(*notice);
+  static_cast<Comm *>(comm)->heartbeats.publish(*notice);
 }
 template <typename Comm>
 int lookOnBoard(mlc_comm *comm, int rank, mlc_notice *notice) {
-  return static_cast<Comm *>(comm)->board.look(rank, *notice);
+  return static_cast<Comm *>(comm)->heartbeats.look(rank, *notice);
 }
 
 } // namespace mlc::runtime::transport
 
-#endif // MLC_RUNTIME_TRANSPORT_MEETING_H
+#endif // MLC_RUNTIME_TRANSPORT_RENDEZVOUS_H

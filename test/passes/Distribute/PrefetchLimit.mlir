@@ -1,7 +1,7 @@
 // RUN: mlc-opt %s --mlc-add-training-step="loss=mse states=true" --mlc-distribute-training="ranks=2 zero=3" --mlc-partition=regather --mlc-bucket=bucket-bytes=1 --mlc-apply-rules --mlc-assign-layout --mlc-lower-collectives --mlc-lower-to-linalg --mlc-fuse | FileCheck %s
-// RUN: sed 's/@three {/@three attributes {dist.gather_window = 512 : i64} {/' %s > %t && mlc-opt %t --mlc-add-training-step="loss=mse states=true" --mlc-distribute-training="ranks=2 zero=3" --mlc-partition=regather --mlc-bucket=bucket-bytes=1 --mlc-apply-rules --mlc-assign-layout --mlc-lower-collectives --mlc-lower-to-linalg --mlc-fuse | FileCheck %s --check-prefix=TWO
-// RUN: sed 's/@three {/@three attributes {dist.gather_window = 0 : i64} {/' %s > %t && mlc-opt %t --mlc-add-training-step="loss=mse states=true" --mlc-distribute-training="ranks=2 zero=3" --mlc-partition=regather --mlc-bucket=bucket-bytes=1 --mlc-apply-rules --mlc-assign-layout --mlc-lower-collectives --mlc-lower-to-linalg --mlc-fuse | FileCheck %s --check-prefix=ONE
-// RUN: sed 's/@three {/@three attributes {dist.gather_window = -1 : i64} {/' %s > %t && not mlc-opt %t --mlc-distribute-training="ranks=2 zero=3" --mlc-partition=regather --mlc-lower-collectives --mlc-lower-to-linalg --mlc-fuse 2>&1 | FileCheck %s --check-prefix=WRONG
+// RUN: sed 's/@three {/@three attributes {dist.prefetch_limit = 512 : i64} {/' %s > %t && mlc-opt %t --mlc-add-training-step="loss=mse states=true" --mlc-distribute-training="ranks=2 zero=3" --mlc-partition=regather --mlc-bucket=bucket-bytes=1 --mlc-apply-rules --mlc-assign-layout --mlc-lower-collectives --mlc-lower-to-linalg --mlc-fuse | FileCheck %s --check-prefix=TWO
+// RUN: sed 's/@three {/@three attributes {dist.prefetch_limit = 0 : i64} {/' %s > %t && mlc-opt %t --mlc-add-training-step="loss=mse states=true" --mlc-distribute-training="ranks=2 zero=3" --mlc-partition=regather --mlc-bucket=bucket-bytes=1 --mlc-apply-rules --mlc-assign-layout --mlc-lower-collectives --mlc-lower-to-linalg --mlc-fuse | FileCheck %s --check-prefix=ONE
+// RUN: sed 's/@three {/@three attributes {dist.prefetch_limit = -1 : i64} {/' %s > %t && not mlc-opt %t --mlc-distribute-training="ranks=2 zero=3" --mlc-partition=regather --mlc-lower-collectives --mlc-lower-to-linalg --mlc-fuse 2>&1 | FileCheck %s --check-prefix=WRONG
 
 // Weights of 256 bytes. All are gathered at once, for the gradients too: the
 // first layer's is not, as nobody wants the gradient of x.
@@ -43,7 +43,7 @@
 // ONE: exec.wait [[SECOND]]
 // ONE-NEXT: exec.start {{[0-9]+}} "reduce_scatter"
 
-// WRONG: error: dist.gather_window is a number of bytes, an i64 from 0 on, and not -1
+// WRONG: error: dist.prefetch_limit is a number of bytes, an i64 from 0 on, and not -1
 module @three {
 func.func @main(%x: tensor<8x8xf32> {mlc.name = "x"},
     %w1: tensor<8x8xf32> {mlc.name = "w1", mlc.parameter = dense<0.5> : tensor<8x8xf32>},

@@ -1,4 +1,4 @@
-//===- Digits.h - Indices as numbers of several digits ----------*- C++ -*-===//
+//===- MixedRadix.h - Indices as numbers of several digits ------*- C++ -*-===//
 //
 // The index i * T + j with j < T has the digits i and j (mixed radix), and
 // `floordiv` and `mod` of such numbers have digits, too: a reshape moves digits
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef MLC_PASSES_DISTRIBUTE_DIGITS_H
-#define MLC_PASSES_DISTRIBUTE_DIGITS_H
+#ifndef MLC_PASSES_DISTRIBUTE_MIXEDRADIX_H
+#define MLC_PASSES_DISTRIBUTE_MIXEDRADIX_H
 
 #include "dialects/Interfaces/Definition.h"
 #include "llvm/ADT/DenseMap.h"
@@ -40,4 +40,4 @@ std::optional<Leading> leadingOf(const Expr &index, IntExpr size,
 
 } // namespace mlc::dist
 
-#endif // MLC_PASSES_DISTRIBUTE_DIGITS_H
+#endif // MLC_PASSES_DISTRIBUTE_MIXEDRADIX_H
