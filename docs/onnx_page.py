@@ -41,7 +41,7 @@ def handlers():
             # Some handlers have a file of their own beside the family's.
             own = [other for other in texts if f"\nLogicalResult {function}(Node &n) {{" in texts[other]]
             found[domain, name] = (own or [path])[0], function
-    functions = (ROOT / "dialects/Interfaces/ScalarFunctions.def").read_text()
+    functions = (ROOT / "dialects/Definition/ScalarFunctions.def").read_text()
     for name in re.findall(r'\.onnx = \{\.name = "(\w+)"', functions):
         found.setdefault(("", name), (ROOT / "passes/Import/Pointwise.cpp", "importFunction"))
     return found

@@ -33,7 +33,7 @@ struct PipelineOptions {
 
 /// The passes of each phase; Phases.cpp has the table. The first two take a
 /// model as passes/Import makes it: @main, with weights that change as
-/// parameters (dialects/Interfaces/CompileTime.h). Distribution also takes the
+/// parameters (dialects/Module/CompileTime.h). Distribution also takes the
 /// entries that differentiation makes.
 void addDifferentiatePasses(mlir::OpPassManager &pm,
                             const DifferentiateOptions &options);

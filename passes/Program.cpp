@@ -2,8 +2,8 @@
 
 #include "passes/Program.h"
 #include "codegen/StateWrites.h"
-#include "dialects/Interfaces/NumberChecks.h"
-#include "dialects/Interfaces/States.h"
+#include "dialects/Definition/NumberChecks.h"
+#include "dialects/Module/States.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "passes/ConstantBytes.h"

@@ -1,7 +1,7 @@
 //===- ProgramStates.cpp - States of programs as the runtime's data -------===//
 
 #include "passes/ProgramStates.h"
-#include "dialects/Interfaces/States.h"
+#include "dialects/Module/States.h"
 #include "passes/ProgramRanks.h"
 
 using namespace mlir;

@@ -6,8 +6,8 @@
 
 #include "codegen/cpu/Math.h"
 #include "codegen/cpu/MathFunctions.h"
+#include "dialects/Definition/Threefry.h"
 #include "dialects/Graph/RandomOps.h"
-#include "dialects/Interfaces/Threefry.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"

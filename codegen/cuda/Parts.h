@@ -10,7 +10,7 @@
 #define MLC_CODEGEN_CUDA_PARTS_H
 
 #include "codegen/target/Target.h"
-#include "dialects/Interfaces/IntExpr.h"
+#include "dialects/Symbolic/IntExpr.h"
 
 namespace mlc::cuda {
 

@@ -2,7 +2,7 @@
 
 #include "codegen/cuda/ScatterAdd.h"
 #include "codegen/cuda/DeviceHeader.h"
-#include "dialects/Interfaces/OpInterfaces.h"
+#include "dialects/Definition/OpInterfaces.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/MathExtras.h"
 

@@ -2,7 +2,7 @@
 
 #include "codegen/cuda/TopK.h"
 #include "codegen/cuda/DeviceHeader.h"
-#include "dialects/Interfaces/OpInterfaces.h"
+#include "dialects/Definition/OpInterfaces.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;

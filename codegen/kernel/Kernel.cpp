@@ -1,9 +1,9 @@
 //===- Kernel.cpp - Reading kernel functions ------------------------------===//
 
 #include "codegen/kernel/Kernel.h"
+#include "dialects/Definition/OpInterfaces.h"
 #include "dialects/Exec/Exec.h"
-#include "dialects/Interfaces/Attributes.h"
-#include "dialects/Interfaces/OpInterfaces.h"
+#include "dialects/Symbolic/Attributes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"

@@ -10,7 +10,7 @@
 #ifndef MLC_CODEGEN_KERNEL_KERNEL_H
 #define MLC_CODEGEN_KERNEL_KERNEL_H
 
-#include "dialects/Interfaces/IntExpr.h"
+#include "dialects/Symbolic/IntExpr.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "llvm/ADT/DenseMap.h"

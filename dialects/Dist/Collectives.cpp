@@ -1,7 +1,7 @@
 //===- Collectives.cpp - Shapes of collectives ----------------------------===//
 
 #include "dialects/Dist/Dist.h"
-#include "dialects/Interfaces/Attributes.h"
+#include "dialects/Symbolic/Attributes.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/StringExtras.h"
 

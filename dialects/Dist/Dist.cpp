@@ -1,7 +1,7 @@
 //===- Dist.cpp - Tensors of many ranks -----------------------------------===//
 
 #include "dialects/Dist/Dist.h"
-#include "dialects/Interfaces/Attributes.h"
+#include "dialects/Symbolic/Attributes.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"

@@ -3,8 +3,8 @@
 #ifndef MLC_DIALECTS_EXEC_EXEC_H
 #define MLC_DIALECTS_EXEC_EXEC_H
 
-#include "dialects/Interfaces/Attributes.h"
-#include "dialects/Interfaces/Enums.h"
+#include "dialects/Symbolic/Attributes.h"
+#include "dialects/Symbolic/Enums.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/OpDefinition.h"

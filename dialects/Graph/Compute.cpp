@@ -1,7 +1,7 @@
 //===- Compute.cpp - The operator with an inline definition ---------------===//
 
+#include "dialects/Definition/DefinitionText.h"
 #include "dialects/Graph/ComputeOps.h"
-#include "dialects/Interfaces/DefinitionText.h"
 
 using namespace mlir;
 using namespace mlc;

@@ -14,7 +14,7 @@ def Mlc_ComputeOp : Mlc_Op<"compute"> {
 
     The header names the operands, then the `integers`, then the `reals`; the
     result has these `dims` and this element `type`. The syntax is in
-    dialects/Interfaces/DefinitionText.h. Weights that a rule solves for are
+    dialects/Definition/DefinitionText.h. Weights that a rule solves for are
     such tensors; over constants they are computed at compile time.
   }];
   let arguments = (ins Variadic<Mlc_Tensor>:$operands, StrAttr:$definition,

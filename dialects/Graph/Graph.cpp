@@ -6,7 +6,7 @@
 using namespace mlir;
 using namespace mlc;
 
-#include "dialects/Interfaces/MlcDialect.cpp.inc"
+#include "dialects/Symbolic/MlcDialect.cpp.inc"
 
 #define GET_OP_CLASSES
 #include "dialects/Graph/Ops.cpp.inc"

@@ -3,8 +3,8 @@
 #ifndef MLC_DIALECTS_GRAPH_LAYOUTOPS_H
 #define MLC_DIALECTS_GRAPH_LAYOUTOPS_H
 
+#include "dialects/Definition/Layout.h"
 #include "dialects/Graph/OpBase.h"
-#include "dialects/Interfaces/Layout.h"
 
 #define GET_OP_CLASSES
 #include "dialects/Graph/Layout.h.inc"

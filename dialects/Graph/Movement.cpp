@@ -1,8 +1,8 @@
 //===- Movement.cpp - Definitions of data movement and leaves -------------===//
 
+#include "dialects/Definition/NumberTypes.h"
 #include "dialects/Graph/ModelOps.h"
 #include "dialects/Graph/MovementOps.h"
-#include "dialects/Interfaces/NumberTypes.h"
 #include <cmath>
 
 using namespace mlir;

@@ -3,7 +3,7 @@
 #ifndef MLC_DIALECTS_GRAPH_OPBASE_H
 #define MLC_DIALECTS_GRAPH_OPBASE_H
 
-#include "dialects/Interfaces/OpInterfaces.h"
+#include "dialects/Definition/OpInterfaces.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinOps.h"

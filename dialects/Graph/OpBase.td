@@ -3,9 +3,9 @@
 #ifndef MLC_DIALECTS_GRAPH_OPBASE
 #define MLC_DIALECTS_GRAPH_OPBASE
 
-include "dialects/Interfaces/Attributes.td"
-include "dialects/Interfaces/Enums.td"
-include "dialects/Interfaces/OpInterfaces.td"
+include "dialects/Symbolic/Attributes.td"
+include "dialects/Symbolic/Enums.td"
+include "dialects/Definition/OpInterfaces.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
 def Mlc_Tensor : Type<CPred<"::llvm::isa<::mlir::RankedTensorType>($_self)">,

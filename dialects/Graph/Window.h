@@ -3,7 +3,7 @@
 #ifndef MLC_DIALECTS_GRAPH_WINDOW_H
 #define MLC_DIALECTS_GRAPH_WINDOW_H
 
-#include "dialects/Interfaces/OpInterfaces.h"
+#include "dialects/Definition/OpInterfaces.h"
 
 namespace mlc {
 

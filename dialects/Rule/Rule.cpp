@@ -1,8 +1,8 @@
 //===- Rule.cpp - A rewrite as data: the dialect --------------------------===//
 
 #include "dialects/Rule/Rule.h"
-#include "dialects/Interfaces/Attributes.h"
-#include "dialects/Interfaces/ParseModule.h"
+#include "dialects/Module/ParseModule.h"
+#include "dialects/Symbolic/Attributes.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/OpImplementation.h"
 #include "llvm/ADT/STLExtras.h"

@@ -3,9 +3,9 @@
 #ifndef MLC_DIALECTS_RULE_RULE_H
 #define MLC_DIALECTS_RULE_RULE_H
 
-#include "dialects/Interfaces/Attributes.h"
-#include "dialects/Interfaces/Definition.h"
-#include "dialects/Interfaces/Enums.h"
+#include "dialects/Definition/Definition.h"
+#include "dialects/Symbolic/Attributes.h"
+#include "dialects/Symbolic/Enums.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Dialect.h"

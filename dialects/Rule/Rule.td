@@ -3,8 +3,8 @@
 #ifndef MLC_DIALECTS_RULE_RULE
 #define MLC_DIALECTS_RULE_RULE
 
-include "dialects/Interfaces/Attributes.td"
-include "dialects/Interfaces/Enums.td"
+include "dialects/Symbolic/Attributes.td"
+include "dialects/Symbolic/Enums.td"
 include "mlir/IR/OpBase.td"
 include "mlir/IR/SymbolInterfaces.td"
 

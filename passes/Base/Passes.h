@@ -11,8 +11,8 @@
 
 #include "codegen/Backends.h"
 #include "dialects/Exec/Exec.h"
-#include "dialects/Interfaces/Attributes.h"
 #include "dialects/Rule/Rule.h"
+#include "dialects/Symbolic/Attributes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"

@@ -1,8 +1,8 @@
 //===- Convolution.cpp - Gradients that are convolutions ------------------===//
 
 #include "passes/Differentiate/Convolution.h"
+#include "dialects/Definition/OpInterfaces.h"
 #include "dialects/Graph/MovementOps.h"
-#include "dialects/Interfaces/OpInterfaces.h"
 #include "passes/Differentiate/Phases.h"
 #include "passes/Differentiate/WeightConvolution.h"
 

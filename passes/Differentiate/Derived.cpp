@@ -1,8 +1,8 @@
 //===- Derived.cpp - Functions made of other functions --------------------===//
 
 #include "passes/Differentiate/Derived.h"
+#include "dialects/Definition/OpInterfaces.h"
 #include "dialects/Graph/MovementOps.h"
-#include "dialects/Interfaces/OpInterfaces.h"
 
 using namespace mlir;
 using llvm::SmallVector;

@@ -1,9 +1,9 @@
 //===- Differentiate.cpp - Gradients of functions -------------------------===//
 
 #include "passes/Differentiate/Differentiate.h"
+#include "dialects/Definition/OpInterfaces.h"
+#include "dialects/Derivative/Adjoint.h"
 #include "dialects/Graph/PointwiseOps.h"
-#include "dialects/Interfaces/Adjoint.h"
-#include "dialects/Interfaces/OpInterfaces.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/Base/Form.h"
 #include "passes/Base/Passes.h"

@@ -2,7 +2,7 @@
 //
 // Reverse accumulation: from the last operator to the first, each gives its
 // operands their share of its results' cotangents. The share comes from the
-// reverse derivative of its definition (dialects/Interfaces/Adjoint.h), or from
+// reverse derivative of its definition (dialects/Derivative/Adjoint.h), or from
 // better operators (Rules.h).
 //
 //===----------------------------------------------------------------------===//

@@ -1,10 +1,10 @@
 //===- Emit.cpp - Stages of a definition as operators ---------------------===//
 
 #include "passes/Differentiate/Emit.h"
+#include "dialects/Definition/DefinitionText.h"
+#include "dialects/Definition/OpInterfaces.h"
 #include "dialects/Graph/ComputeOps.h"
 #include "dialects/Graph/MovementOps.h"
-#include "dialects/Interfaces/DefinitionText.h"
-#include "dialects/Interfaces/OpInterfaces.h"
 #include "passes/Differentiate/Named.h"
 
 using namespace mlir;

@@ -3,7 +3,7 @@
 #ifndef MLC_PASSES_DIFFERENTIATE_EMIT_H
 #define MLC_PASSES_DIFFERENTIATE_EMIT_H
 
-#include "dialects/Interfaces/Definition.h"
+#include "dialects/Definition/Definition.h"
 #include "mlir/IR/Builders.h"
 
 namespace mlc {

@@ -1,11 +1,11 @@
 //===- Entries.cpp - The entries of training ------------------------------===//
 
 #include "passes/Differentiate/Entries.h"
+#include "dialects/Definition/Definition.h"
 #include "dialects/Graph/PointwiseOps.h"
-#include "dialects/Interfaces/CompileTime.h"
-#include "dialects/Interfaces/Definition.h"
-#include "dialects/Interfaces/States.h"
-#include "dialects/Interfaces/TrainingFacts.h"
+#include "dialects/Module/CompileTime.h"
+#include "dialects/Module/States.h"
+#include "dialects/Module/TrainingFacts.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "passes/Base/Remedy.h"

@@ -1,9 +1,9 @@
 //===- Forward.cpp - Forward derivatives of functions ---------------------===//
 
 #include "passes/Differentiate/Forward.h"
-#include "dialects/Interfaces/AdjointIndices.h"
-#include "dialects/Interfaces/OpInterfaces.h"
-#include "dialects/Interfaces/Tangent.h"
+#include "dialects/Definition/OpInterfaces.h"
+#include "dialects/Derivative/AdjointIndices.h"
+#include "dialects/Derivative/Tangent.h"
 #include "passes/Differentiate/Derived.h"
 #include "passes/Differentiate/Emit.h"
 #include "llvm/ADT/STLExtras.h"

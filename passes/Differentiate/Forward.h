@@ -1,7 +1,7 @@
 //===- Forward.h - Forward derivatives of functions -------------*- C++ -*-===//
 //
 // Forward derivatives of a function, operator by operator, from their
-// definitions (dialects/Interfaces/Tangent.h). Gradients are checked against
+// definitions (dialects/Derivative/Tangent.h). Gradients are checked against
 // them, and people read and run them. They are not meant to be fast.
 //
 //===----------------------------------------------------------------------===//

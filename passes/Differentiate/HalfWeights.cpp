@@ -2,7 +2,7 @@
 
 #include "passes/Differentiate/HalfWeights.h"
 #include "dialects/Graph/PointwiseOps.h"
-#include "dialects/Interfaces/States.h"
+#include "dialects/Module/States.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "passes/Differentiate/Precision.h"

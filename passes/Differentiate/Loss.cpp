@@ -1,9 +1,9 @@
 //===- Loss.cpp - The number that training makes small --------------------===//
 
 #include "passes/Differentiate/Loss.h"
+#include "dialects/Definition/OpInterfaces.h"
 #include "dialects/Graph/MovementOps.h"
 #include "dialects/Graph/ReductionOps.h"
-#include "dialects/Interfaces/OpInterfaces.h"
 #include "passes/Base/Remedy.h"
 #include "passes/Differentiate/Emit.h"
 

@@ -1,10 +1,10 @@
 //===- ModelLoss.cpp - The loss of a model --------------------------------===//
 
 #include "passes/Differentiate/ModelLoss.h"
-#include "dialects/Interfaces/Attributes.h"
-#include "dialects/Interfaces/CompileTime.h"
-#include "dialects/Interfaces/States.h"
-#include "dialects/Interfaces/TrainingFacts.h"
+#include "dialects/Module/CompileTime.h"
+#include "dialects/Module/States.h"
+#include "dialects/Module/TrainingFacts.h"
+#include "dialects/Symbolic/Attributes.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "passes/Base/Remedy.h"
 #include "passes/Differentiate/Loss.h"

@@ -1,9 +1,9 @@
 //===- Named.cpp - Stages as named operators ------------------------------===//
 
 #include "passes/Differentiate/Named.h"
+#include "dialects/Definition/OpInterfaces.h"
 #include "dialects/Graph/ContractionOps.h"
 #include "dialects/Graph/MovementOps.h"
-#include "dialects/Interfaces/OpInterfaces.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;

@@ -1,7 +1,7 @@
 //===- Optimizer.cpp - How a gradient changes a weight --------------------===//
 
 #include "passes/Differentiate/Optimizer.h"
-#include "dialects/Interfaces/Definition.h"
+#include "dialects/Definition/Definition.h"
 #include "passes/Differentiate/Emit.h"
 
 using namespace mlir;

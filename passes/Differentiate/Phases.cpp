@@ -1,8 +1,8 @@
 //===- Phases.cpp - Gradients of strided convolutions ---------------------===//
 
 #include "passes/Differentiate/Phases.h"
+#include "dialects/Definition/OpInterfaces.h"
 #include "dialects/Graph/MovementOps.h"
-#include "dialects/Interfaces/OpInterfaces.h"
 #include "passes/Differentiate/Emit.h"
 #include "passes/Differentiate/WeightConvolution.h"
 

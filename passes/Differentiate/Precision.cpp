@@ -1,11 +1,11 @@
 //===- Precision.cpp - Training with 16-bit floats ------------------------===//
 
 #include "passes/Differentiate/Precision.h"
+#include "dialects/Definition/OpInterfaces.h"
 #include "dialects/Graph/ContractionOps.h"
 #include "dialects/Graph/ConvolutionOps.h"
 #include "dialects/Graph/PointwiseOps.h"
-#include "dialects/Interfaces/CompileTime.h"
-#include "dialects/Interfaces/OpInterfaces.h"
+#include "dialects/Module/CompileTime.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "passes/Differentiate/Emit.h"
 

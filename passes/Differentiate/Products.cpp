@@ -1,8 +1,8 @@
 //===- Products.cpp - Gradients that are matrix products ------------------===//
 
 #include "passes/Differentiate/Products.h"
+#include "dialects/Definition/OpInterfaces.h"
 #include "dialects/Graph/ContractionOps.h"
-#include "dialects/Interfaces/OpInterfaces.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;

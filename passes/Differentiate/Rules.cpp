@@ -1,11 +1,11 @@
 //===- Rules.cpp - Hand-written gradients ---------------------------------===//
 
 #include "passes/Differentiate/Rules.h"
+#include "dialects/Definition/OpInterfaces.h"
+#include "dialects/Derivative/AdjointTerms.h"
 #include "dialects/Graph/MovementOps.h"
 #include "dialects/Graph/OpaqueOps.h"
 #include "dialects/Graph/ReductionOps.h"
-#include "dialects/Interfaces/AdjointTerms.h"
-#include "dialects/Interfaces/OpInterfaces.h"
 #include "passes/Differentiate/Convolution.h"
 #include "passes/Differentiate/Emit.h"
 #include "passes/Differentiate/Products.h"

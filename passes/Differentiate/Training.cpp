@@ -1,11 +1,11 @@
 //===- Training.cpp - A model's loss and its gradients --------------------===//
 
 #include "passes/Differentiate/Training.h"
+#include "dialects/Definition/OpInterfaces.h"
 #include "dialects/Graph/ModelOps.h"
 #include "dialects/Graph/RandomOps.h"
-#include "dialects/Interfaces/CompileTime.h"
-#include "dialects/Interfaces/OpInterfaces.h"
-#include "dialects/Interfaces/TrainingFacts.h"
+#include "dialects/Module/CompileTime.h"
+#include "dialects/Module/TrainingFacts.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "passes/Differentiate/Derived.h"

@@ -1,6 +1,6 @@
 //===- TrainingPass.cpp - Losses, gradients and steps, as passes ----------===//
 
-#include "dialects/Interfaces/CompileTime.h"
+#include "dialects/Module/CompileTime.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "passes/Base/Form.h"

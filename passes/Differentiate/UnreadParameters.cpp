@@ -1,8 +1,8 @@
 //===- UnreadParameters.cpp - Parameters that no loss depends on ----------===//
 
 #include "dialects/Graph/ModelOps.h"
-#include "dialects/Interfaces/CompileTime.h"
-#include "dialects/Interfaces/TrainingFacts.h"
+#include "dialects/Module/CompileTime.h"
+#include "dialects/Module/TrainingFacts.h"
 #include "passes/Base/Form.h"
 #include "passes/Base/Passes.h"
 #include "passes/Differentiate/Derived.h"

@@ -1,9 +1,9 @@
 //===- WeightConvolution.cpp - A weight's gradient ------------------------===//
 
 #include "passes/Differentiate/WeightConvolution.h"
+#include "dialects/Definition/OpInterfaces.h"
 #include "dialects/Graph/ConvolutionOps.h"
 #include "dialects/Graph/MovementOps.h"
-#include "dialects/Interfaces/OpInterfaces.h"
 #include <numeric>
 
 using namespace mlir;

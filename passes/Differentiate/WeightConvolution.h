@@ -3,7 +3,7 @@
 #ifndef MLC_PASSES_DIFFERENTIATE_WEIGHTCONVOLUTION_H
 #define MLC_PASSES_DIFFERENTIATE_WEIGHTCONVOLUTION_H
 
-#include "dialects/Interfaces/Attributes.h"
+#include "dialects/Symbolic/Attributes.h"
 #include "mlir/IR/Builders.h"
 
 namespace mlc {

@@ -1,10 +1,10 @@
 //===- Buckets.cpp - Reductions of gradients, several at a time -----------===//
 
 #include "passes/Distribute/Buckets.h"
+#include "dialects/Definition/Analysis.h"
 #include "dialects/Dist/Dist.h"
-#include "dialects/Interfaces/Analysis.h"
-#include "dialects/Interfaces/Attributes.h"
-#include "dialects/Interfaces/States.h"
+#include "dialects/Module/States.h"
+#include "dialects/Symbolic/Attributes.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "passes/Base/Form.h"
 #include "passes/Base/Passes.h"

@@ -2,9 +2,9 @@
 
 #include "passes/Distribute/DataParallel.h"
 #include "dialects/Dist/Dist.h"
-#include "dialects/Interfaces/Attributes.h"
-#include "dialects/Interfaces/States.h"
-#include "dialects/Interfaces/TrainingFacts.h"
+#include "dialects/Module/States.h"
+#include "dialects/Module/TrainingFacts.h"
+#include "dialects/Symbolic/Attributes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/TypeUtilities.h"

@@ -1,7 +1,7 @@
 //===- Hints.cpp - Wanted places of tensors -------------------------------===//
 
 #include "passes/Distribute/Hints.h"
-#include "dialects/Interfaces/States.h"
+#include "dialects/Module/States.h"
 
 using namespace mlir;
 using llvm::ArrayRef;

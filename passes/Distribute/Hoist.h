@@ -3,7 +3,7 @@
 #ifndef MLC_PASSES_DISTRIBUTE_HOIST_H
 #define MLC_PASSES_DISTRIBUTE_HOIST_H
 
-#include "dialects/Interfaces/Definition.h"
+#include "dialects/Definition/Definition.h"
 
 namespace mlc::dist {
 

@@ -1,12 +1,12 @@
 //===- LocalStatistics.cpp - Batch statistics of groups of samples --------===//
 
 #include "passes/Distribute/LocalStatistics.h"
+#include "dialects/Definition/Analysis.h"
+#include "dialects/Definition/OpInterfaces.h"
 #include "dialects/Graph/MovementOps.h"
 #include "dialects/Graph/ReductionOps.h"
-#include "dialects/Interfaces/Analysis.h"
-#include "dialects/Interfaces/Attributes.h"
-#include "dialects/Interfaces/CompileTime.h"
-#include "dialects/Interfaces/OpInterfaces.h"
+#include "dialects/Module/CompileTime.h"
+#include "dialects/Symbolic/Attributes.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "passes/Base/Form.h"
 #include "passes/Base/Passes.h"

@@ -1,7 +1,7 @@
 //===- Localize.cpp - A rank's definition of an operator ------------------===//
 
 #include "passes/Distribute/Localize.h"
-#include "dialects/Interfaces/DefinitionText.h"
+#include "dialects/Definition/DefinitionText.h"
 #include "passes/Distribute/Halo.h"
 
 using namespace mlir;

@@ -1,7 +1,7 @@
 //===- Mesh.cpp - The mesh and the shardings of a module ------------------===//
 
 #include "passes/Distribute/Mesh.h"
-#include "dialects/Interfaces/Attributes.h"
+#include "dialects/Symbolic/Attributes.h"
 
 using namespace mlir;
 using llvm::ArrayRef;

@@ -3,8 +3,8 @@
 #ifndef MLC_PASSES_DISTRIBUTE_MESH_H
 #define MLC_PASSES_DISTRIBUTE_MESH_H
 
+#include "dialects/Definition/Definition.h"
 #include "dialects/Dist/Dist.h"
-#include "dialects/Interfaces/Definition.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 

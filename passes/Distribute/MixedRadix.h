@@ -9,7 +9,7 @@
 #ifndef MLC_PASSES_DISTRIBUTE_MIXEDRADIX_H
 #define MLC_PASSES_DISTRIBUTE_MIXEDRADIX_H
 
-#include "dialects/Interfaces/Definition.h"
+#include "dialects/Definition/Definition.h"
 #include "llvm/ADT/DenseMap.h"
 
 namespace mlc::dist {

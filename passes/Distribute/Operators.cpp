@@ -1,10 +1,10 @@
 //===- Operators.cpp - A rank's part of an operator -----------------------===//
 
 #include "passes/Distribute/Operators.h"
+#include "dialects/Definition/DefinitionForms.h"
+#include "dialects/Definition/OpInterfaces.h"
+#include "dialects/Evaluator/Compare.h"
 #include "dialects/Graph/MovementOps.h"
-#include "dialects/Interfaces/Compare.h"
-#include "dialects/Interfaces/DefinitionForms.h"
-#include "dialects/Interfaces/OpInterfaces.h"
 #include "passes/Differentiate/Emit.h"
 #include "passes/Differentiate/Named.h"
 #include "passes/Distribute/Localize.h"

@@ -1,7 +1,7 @@
 //===- Partition.cpp - One program for the ranks of a mesh ----------------===//
 
 #include "passes/Distribute/Partition.h"
-#include "dialects/Interfaces/States.h"
+#include "dialects/Module/States.h"
 #include "passes/Base/Form.h"
 #include "passes/Base/Passes.h"
 #include "passes/Distribute/Mesh.h"

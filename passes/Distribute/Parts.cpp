@@ -1,8 +1,8 @@
 //===- Parts.cpp - The tensors of a rank ----------------------------------===//
 
 #include "passes/Distribute/Parts.h"
+#include "dialects/Definition/OpInterfaces.h"
 #include "dialects/Graph/MovementOps.h"
-#include "dialects/Interfaces/OpInterfaces.h"
 #include "passes/Differentiate/Emit.h"
 
 using namespace mlir;

@@ -1,7 +1,7 @@
 //===- Place.cpp - The part of a tensor on a rank -------------------------===//
 
 #include "passes/Distribute/Place.h"
-#include "dialects/Interfaces/Analysis.h"
+#include "dialects/Definition/Analysis.h"
 
 using namespace mlir;
 using llvm::ArrayRef;

@@ -7,8 +7,8 @@
 #ifndef MLC_PASSES_DISTRIBUTE_PLACE_H
 #define MLC_PASSES_DISTRIBUTE_PLACE_H
 
+#include "dialects/Definition/Definition.h"
 #include "dialects/Dist/Dist.h"
-#include "dialects/Interfaces/Definition.h"
 #include "mlir/IR/Value.h"
 
 namespace mlc::dist {

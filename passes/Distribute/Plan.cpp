@@ -1,8 +1,8 @@
 //===- Plan.cpp - How ranks share an operator -----------------------------===//
 
 #include "passes/Distribute/Plan.h"
-#include "dialects/Interfaces/Analysis.h"
-#include "dialects/Interfaces/OpInterfaces.h"
+#include "dialects/Definition/Analysis.h"
+#include "dialects/Definition/OpInterfaces.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Matchers.h"
 #include "passes/Distribute/Hoist.h"

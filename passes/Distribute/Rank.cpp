@@ -1,8 +1,8 @@
 //===- Rank.cpp - A function of one rank along one axis -------------------===//
 
 #include "passes/Distribute/Rank.h"
-#include "dialects/Interfaces/OpInterfaces.h"
-#include "dialects/Interfaces/States.h"
+#include "dialects/Definition/OpInterfaces.h"
+#include "dialects/Module/States.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "passes/Distribute/Operators.h"
 #include "passes/Distribute/TopK.h"

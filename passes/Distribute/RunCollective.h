@@ -4,7 +4,7 @@
 #define MLC_PASSES_DISTRIBUTE_RUNCOLLECTIVE_H
 
 #include "dialects/Dist/Dist.h"
-#include "dialects/Interfaces/Evaluator.h"
+#include "dialects/Evaluator/Evaluator.h"
 
 namespace mlc {
 

@@ -10,7 +10,7 @@
 #ifndef MLC_PASSES_DISTRIBUTE_RUNRANKS_H
 #define MLC_PASSES_DISTRIBUTE_RUNRANKS_H
 
-#include "dialects/Interfaces/Evaluator.h"
+#include "dialects/Evaluator/Evaluator.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/Distribute/Mesh.h"
 

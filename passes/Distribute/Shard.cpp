@@ -2,8 +2,8 @@
 
 #include "passes/Distribute/Shard.h"
 #include "dialects/Dist/Dist.h"
-#include "dialects/Interfaces/CompileTime.h"
-#include "dialects/Interfaces/States.h"
+#include "dialects/Module/CompileTime.h"
+#include "dialects/Module/States.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/Base/Form.h"
 #include "passes/Base/Passes.h"

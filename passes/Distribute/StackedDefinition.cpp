@@ -1,9 +1,9 @@
 //===- StackedDefinition.cpp - Definitions over all ranks -----------------===//
 
 #include "passes/Distribute/StackedDefinition.h"
+#include "dialects/Definition/DefinitionForms.h"
+#include "dialects/Definition/DefinitionText.h"
 #include "dialects/Graph/MovementOps.h"
-#include "dialects/Interfaces/DefinitionForms.h"
-#include "dialects/Interfaces/DefinitionText.h"
 #include "passes/Differentiate/Emit.h"
 
 using namespace mlir;

@@ -9,8 +9,8 @@
 #ifndef MLC_PASSES_DISTRIBUTE_STACKEDDEFINITION_H
 #define MLC_PASSES_DISTRIBUTE_STACKEDDEFINITION_H
 
+#include "dialects/Definition/Definition.h"
 #include "dialects/Dist/Dist.h"
-#include "dialects/Interfaces/Definition.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/SmallBitVector.h"
 

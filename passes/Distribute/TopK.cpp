@@ -1,7 +1,7 @@
 //===- TopK.cpp - top_k of a split tensor ---------------------------------===//
 
 #include "passes/Distribute/TopK.h"
-#include "dialects/Interfaces/OpInterfaces.h"
+#include "dialects/Definition/OpInterfaces.h"
 #include "passes/Differentiate/Emit.h"
 
 using namespace mlir;

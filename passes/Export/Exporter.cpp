@@ -3,7 +3,7 @@
 #include "passes/Export/Exporter.h"
 #include "dialects/Graph/ModelOps.h"
 #include "dialects/Graph/MovementOps.h"
-#include "dialects/Interfaces/CompileTime.h"
+#include "dialects/Module/CompileTime.h"
 #include "passes/Import/TensorData.h"
 
 using namespace mlir;

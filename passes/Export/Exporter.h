@@ -3,7 +3,7 @@
 #ifndef MLC_PASSES_EXPORT_EXPORTER_H
 #define MLC_PASSES_EXPORT_EXPORTER_H
 
-#include "dialects/Interfaces/Attributes.h"
+#include "dialects/Symbolic/Attributes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "passes/Export/WriteBack.h"

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dialects/Interfaces/ScalarFunctions.h"
+#include "dialects/Definition/ScalarFunctions.h"
 #include "passes/Export/Exporter.h"
 #include "llvm/ADT/StringSwitch.h"
 

@@ -1,7 +1,7 @@
 //===- Rewritten.cpp - The file of a rewritten model ----------------------===//
 
 #include "passes/Export/Rewritten.h"
-#include "dialects/Interfaces/CompileTime.h"
+#include "dialects/Module/CompileTime.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/PassManager.h"
 #include "passes/Export/Exporter.h"

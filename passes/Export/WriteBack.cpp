@@ -1,7 +1,7 @@
 //===- WriteBack.cpp - Which nodes stay as they were ----------------------===//
 
 #include "passes/Export/WriteBack.h"
-#include "dialects/Interfaces/Attributes.h"
+#include "dialects/Symbolic/Attributes.h"
 #include "passes/Import/GraphChecks.h"
 #include "llvm/ADT/StringSet.h"
 

@@ -1,6 +1,6 @@
 //===- Concatenations.cpp - Pieces written in place -----------------------===//
 
-#include "dialects/Interfaces/OpInterfaces.h"
+#include "dialects/Definition/OpInterfaces.h"
 #include "passes/Fuse/Collectives.h"
 #include "passes/Fuse/Grouping.h"
 

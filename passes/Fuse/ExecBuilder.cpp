@@ -1,11 +1,11 @@
 //===- ExecBuilder.cpp - Groups as a program ------------------------------===//
 
 #include "passes/Fuse/ExecBuilder.h"
+#include "dialects/Definition/NumberChecks.h"
+#include "dialects/Definition/OpInterfaces.h"
 #include "dialects/Graph/ModelOps.h"
-#include "dialects/Interfaces/CompileTime.h"
-#include "dialects/Interfaces/NumberChecks.h"
-#include "dialects/Interfaces/OpInterfaces.h"
-#include "dialects/Interfaces/States.h"
+#include "dialects/Module/CompileTime.h"
+#include "dialects/Module/States.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "passes/Base/Remedy.h"
 #include "passes/Fuse/Collectives.h"

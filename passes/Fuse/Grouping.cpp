@@ -1,7 +1,7 @@
 //===- Grouping.cpp - Which ops run as one kernel -------------------------===//
 
 #include "passes/Fuse/Grouping.h"
-#include "dialects/Interfaces/OpInterfaces.h"
+#include "dialects/Definition/OpInterfaces.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Transforms/RegionUtils.h"

@@ -1,7 +1,7 @@
 //===- Outline.cpp - Groups as kernel functions ---------------------------===//
 
 #include "passes/Fuse/Outline.h"
-#include "dialects/Interfaces/Attributes.h"
+#include "dialects/Symbolic/Attributes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Transforms/RegionUtils.h"

@@ -1,7 +1,7 @@
 //===- Shapes.cpp - Dims of every tensor of a lowered function ------------===//
 
 #include "passes/Fuse/Shapes.h"
-#include "dialects/Interfaces/Attributes.h"
+#include "dialects/Symbolic/Attributes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"

@@ -4,7 +4,7 @@
 #define MLC_PASSES_FUSE_SHAPES_H
 
 #include "codegen/kernel/Kernel.h"
-#include "dialects/Interfaces/IntExpr.h"
+#include "dialects/Symbolic/IntExpr.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace mlc {

@@ -6,7 +6,7 @@
 #include "dialects/Graph/ModelOps.h"
 #include "dialects/Graph/MovementOps.h"
 #include "dialects/Graph/PointwiseOps.h"
-#include "dialects/Interfaces/CompileTime.h"
+#include "dialects/Module/CompileTime.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/Import/TensorData.h"
 #include "llvm/ADT/DenseMap.h"

@@ -1,8 +1,8 @@
 //===- GraphImporter.cpp - One ONNX graph becomes operators ---------------===//
 
 #include "passes/Import/GraphImporter.h"
-#include "dialects/Interfaces/CompileTime.h"
-#include "dialects/Interfaces/TypeText.h"
+#include "dialects/Module/CompileTime.h"
+#include "dialects/Symbolic/TypeText.h"
 #include "passes/Import/GraphChecks.h"
 #include "passes/Import/Handlers.h"
 #include "passes/Import/Weights.h"

@@ -2,7 +2,7 @@
 
 #include "passes/Import/Import.h"
 #include "dialects/Graph/ModelOps.h"
-#include "dialects/Interfaces/CompileTime.h"
+#include "dialects/Module/CompileTime.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "passes/Import/ForExport.h"

@@ -1,9 +1,9 @@
 //===- Indices.cpp - Tensors whose elements are indices -------------------===//
 
+#include "dialects/Definition/NumberChecks.h"
 #include "dialects/Graph/MovementOps.h"
 #include "dialects/Graph/PointwiseOps.h"
-#include "dialects/Interfaces/NumberChecks.h"
-#include "dialects/Interfaces/TypeText.h"
+#include "dialects/Symbolic/TypeText.h"
 #include "passes/Import/GraphImporter.h"
 #include "passes/Import/Handlers.h"
 #include "llvm/Support/JSON.h"

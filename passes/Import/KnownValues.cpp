@@ -1,10 +1,10 @@
 //===- KnownValues.cpp - Values known at import ---------------------------===//
 
 #include "passes/Import/KnownValues.h"
+#include "dialects/Definition/Analysis.h"
+#include "dialects/Definition/OpInterfaces.h"
+#include "dialects/Evaluator/Evaluator.h"
 #include "dialects/Graph/RandomOps.h"
-#include "dialects/Interfaces/Analysis.h"
-#include "dialects/Interfaces/Evaluator.h"
-#include "dialects/Interfaces/OpInterfaces.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;

@@ -11,8 +11,8 @@
 #ifndef MLC_PASSES_IMPORT_KNOWNVALUES_H
 #define MLC_PASSES_IMPORT_KNOWNVALUES_H
 
-#include "dialects/Interfaces/EvaluatorSymbolic.h"
-#include "dialects/Interfaces/EvaluatorTensor.h"
+#include "dialects/Evaluator/EvaluatorSymbolic.h"
+#include "dialects/Evaluator/EvaluatorTensor.h"
 #include "mlir/IR/Value.h"
 #include "llvm/ADT/DenseMap.h"
 

@@ -10,7 +10,7 @@
 #ifndef MLC_PASSES_IMPORT_NODE_H
 #define MLC_PASSES_IMPORT_NODE_H
 
-#include "dialects/Interfaces/OpInterfaces.h"
+#include "dialects/Definition/OpInterfaces.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Value.h"
 #include "passes/Base/Remedy.h"

@@ -352,7 +352,7 @@ ArrayRef<OperatorEntry> pointwiseOperators() {
 #define SCALAR_FUNCTION(Fn, ...)                                               \
   {"", factsOf(UnaryFn::Fn).onnx.name, 1, 1,                                   \
    importFunction<Fn##Op, UnaryFn::Fn>},
-#include "dialects/Interfaces/ScalarFunctions.def"
+#include "dialects/Definition/ScalarFunctions.def"
   };
   return entries;
 }

@@ -1,7 +1,7 @@
 //===- Slicing.cpp - ONNX's operators that pick parts ---------------------===//
 
+#include "dialects/Evaluator/SymbolicNumber.h"
 #include "dialects/Graph/MovementOps.h"
-#include "dialects/Interfaces/SymbolicNumber.h"
 #include "passes/Import/Handlers.h"
 
 using namespace mlir;

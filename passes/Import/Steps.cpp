@@ -1,10 +1,10 @@
 //===- Steps.cpp - Steps that handlers share ------------------------------===//
 
+#include "dialects/Evaluator/SymbolicNumber.h"
 #include "dialects/Graph/ModelOps.h"
 #include "dialects/Graph/MovementOps.h"
 #include "dialects/Graph/PointwiseOps.h"
 #include "dialects/Graph/ReductionOps.h"
-#include "dialects/Interfaces/SymbolicNumber.h"
 #include "passes/Import/Handlers.h"
 #include "llvm/ADT/SetVector.h"
 #include <cmath>

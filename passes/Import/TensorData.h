@@ -3,7 +3,7 @@
 #ifndef MLC_PASSES_IMPORT_TENSORDATA_H
 #define MLC_PASSES_IMPORT_TENSORDATA_H
 
-#include "dialects/Interfaces/Attributes.h"
+#include "dialects/Symbolic/Attributes.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Value.h"

@@ -7,7 +7,7 @@
 #include "dialects/Graph/ConvolutionOps.h"
 #include "dialects/Graph/LayoutOps.h"
 #include "dialects/Graph/MovementOps.h"
-#include "dialects/Interfaces/CompileTime.h"
+#include "dialects/Module/CompileTime.h"
 #include "llvm/ADT/DenseMap.h"
 
 namespace mlc {

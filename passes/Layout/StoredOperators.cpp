@@ -1,12 +1,12 @@
 //===- StoredOperators.cpp - Other operators on stored tensors ------------===//
 //
 // An operator works on stored tensors if its definition can be transformed to
-// them (dialects/Interfaces/Layout.h): each channel of its result depends on
+// them (dialects/Definition/Layout.h): each channel of its result depends on
 // the same channel of its operands. No operator is known by name here.
 //
 //===----------------------------------------------------------------------===//
 
-#include "dialects/Interfaces/Analysis.h"
+#include "dialects/Definition/Analysis.h"
 #include "passes/Layout/StoredForms.h"
 
 using namespace mlir;

@@ -9,7 +9,7 @@
 #ifndef MLC_PASSES_LOWER_AFFINEINDEX_H
 #define MLC_PASSES_LOWER_AFFINEINDEX_H
 
-#include "dialects/Interfaces/Definition.h"
+#include "dialects/Definition/Definition.h"
 #include "mlir/IR/AffineExpr.h"
 #include "llvm/ADT/DenseMap.h"
 

@@ -1,8 +1,8 @@
 //===- Collectives.cpp - Collectives on contiguous memory -----------------===//
 
+#include "dialects/Definition/OpInterfaces.h"
 #include "dialects/Dist/Dist.h"
 #include "dialects/Graph/MovementOps.h"
-#include "dialects/Interfaces/OpInterfaces.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/Base/Form.h"
 #include "passes/Base/Passes.h"

@@ -3,7 +3,7 @@
 #ifndef MLC_PASSES_LOWER_ELEMENTEMITTER_H
 #define MLC_PASSES_LOWER_ELEMENTEMITTER_H
 
-#include "dialects/Interfaces/ExprMap.h"
+#include "dialects/Definition/ExprMap.h"
 #include "passes/Lower/AffineIndex.h"
 #include "passes/Lower/SizeValues.h"
 

@@ -3,7 +3,7 @@
 #ifndef MLC_PASSES_LOWER_ELEMENTTYPES_H
 #define MLC_PASSES_LOWER_ELEMENTTYPES_H
 
-#include "dialects/Interfaces/IntExpr.h"
+#include "dialects/Symbolic/IntExpr.h"
 #include "mlir/IR/BuiltinTypes.h"
 
 namespace mlc {

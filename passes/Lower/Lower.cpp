@@ -1,10 +1,10 @@
 //===- Lower.cpp - From the graph to linalg on tensors --------------------===//
 
 #include "passes/Lower/Lower.h"
+#include "dialects/Definition/DefinitionForms.h"
 #include "dialects/Graph/ModelOps.h"
-#include "dialects/Interfaces/CompileTime.h"
-#include "dialects/Interfaces/DefinitionForms.h"
-#include "dialects/Interfaces/States.h"
+#include "dialects/Module/CompileTime.h"
+#include "dialects/Module/States.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"

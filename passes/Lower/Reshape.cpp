@@ -1,7 +1,7 @@
 //===- Reshape.cpp - Reinterpretation as collapse and expand --------------===//
 
 #include "passes/Lower/Reshape.h"
-#include "dialects/Interfaces/Attributes.h"
+#include "dialects/Symbolic/Attributes.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "passes/Lower/ElementTypes.h"
 

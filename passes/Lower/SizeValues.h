@@ -3,7 +3,7 @@
 #ifndef MLC_PASSES_LOWER_SIZEVALUES_H
 #define MLC_PASSES_LOWER_SIZEVALUES_H
 
-#include "dialects/Interfaces/IntExpr.h"
+#include "dialects/Symbolic/IntExpr.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/StringMap.h"

@@ -1,12 +1,12 @@
 //===- ConstantFold.cpp - Computes constant values ------------------------===//
 
 #include "passes/Optimize/ConstantFold.h"
+#include "dialects/Definition/Analysis.h"
+#include "dialects/Evaluator/Evaluator.h"
 #include "dialects/Graph/ComputeOps.h"
 #include "dialects/Graph/ModelOps.h"
 #include "dialects/Graph/PointwiseOps.h"
 #include "dialects/Graph/RandomOps.h"
-#include "dialects/Interfaces/Analysis.h"
-#include "dialects/Interfaces/Evaluator.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"

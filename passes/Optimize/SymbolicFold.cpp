@@ -1,10 +1,10 @@
 //===- SymbolicFold.cpp - Shape arithmetic on integer tensors -------------===//
 
 #include "passes/Optimize/SymbolicFold.h"
+#include "dialects/Definition/OpInterfaces.h"
+#include "dialects/Evaluator/EvaluatorSymbolic.h"
+#include "dialects/Evaluator/EvaluatorTensor.h"
 #include "dialects/Graph/MovementOps.h"
-#include "dialects/Interfaces/EvaluatorSymbolic.h"
-#include "dialects/Interfaces/EvaluatorTensor.h"
-#include "dialects/Interfaces/OpInterfaces.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;

@@ -1,8 +1,8 @@
 //===- Cost.cpp - The cost of an operator on a target ---------------------===//
 
 #include "rewrites/Cost/Cost.h"
-#include "dialects/Interfaces/CompileTime.h"
-#include "dialects/Interfaces/OpInterfaces.h"
+#include "dialects/Definition/OpInterfaces.h"
+#include "dialects/Module/CompileTime.h"
 #include <cmath>
 
 using namespace mlir;

@@ -1,7 +1,7 @@
 //===- Work.cpp - The work of an operator ---------------------------------===//
 
 #include "rewrites/Cost/Work.h"
-#include "dialects/Interfaces/Analysis.h"
+#include "dialects/Definition/Analysis.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;

@@ -9,7 +9,7 @@
 #define MLC_REWRITES_COST_WORK_H
 
 #include "codegen/target/ConvolutionShape.h"
-#include "dialects/Interfaces/Definition.h"
+#include "dialects/Definition/Definition.h"
 #include <map>
 #include <optional>
 #include <string>

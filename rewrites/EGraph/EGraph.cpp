@@ -1,7 +1,7 @@
 //===- EGraph.cpp - Equal forms of one function ---------------------------===//
 
 #include "rewrites/EGraph/EGraph.h"
-#include "dialects/Interfaces/CompileTime.h"
+#include "dialects/Module/CompileTime.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"

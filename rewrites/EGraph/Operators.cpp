@@ -1,7 +1,7 @@
 //===- Operators.cpp - Operators without their operands -------------------===//
 
 #include "rewrites/EGraph/Operators.h"
-#include "dialects/Interfaces/OpInterfaces.h"
+#include "dialects/Definition/OpInterfaces.h"
 
 using namespace mlir;
 using namespace mlc;

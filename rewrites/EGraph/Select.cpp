@@ -1,7 +1,7 @@
 //===- Select.cpp - The best function of an e-graph -----------------------===//
 
 #include "rewrites/EGraph/Select.h"
-#include "dialects/Interfaces/OpInterfaces.h"
+#include "dialects/Definition/OpInterfaces.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;

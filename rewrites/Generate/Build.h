@@ -3,7 +3,7 @@
 #ifndef MLC_REWRITES_GENERATE_BUILD_H
 #define MLC_REWRITES_GENERATE_BUILD_H
 
-#include "dialects/Interfaces/OpInterfaces.h"
+#include "dialects/Definition/OpInterfaces.h"
 #include "rewrites/Generate/Variants.h"
 #include <map>
 

@@ -1,7 +1,7 @@
 //===- Catalog.cpp - A leaf set's operators, ready to run -----------------===//
 
 #include "rewrites/Generate/Catalog.h"
-#include "dialects/Interfaces/Attributes.h"
+#include "dialects/Symbolic/Attributes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/Support/xxhash.h"
 

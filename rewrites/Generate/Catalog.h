@@ -9,8 +9,8 @@
 #ifndef MLC_REWRITES_GENERATE_CATALOG_H
 #define MLC_REWRITES_GENERATE_CATALOG_H
 
-#include "dialects/Interfaces/FixedProgram.h"
-#include "dialects/Interfaces/Guided.h"
+#include "dialects/Evaluator/FixedProgram.h"
+#include "dialects/Evaluator/Guided.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "rewrites/Generate/Build.h"

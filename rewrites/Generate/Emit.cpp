@@ -1,8 +1,8 @@
 //===- Emit.cpp - A pattern as a rule.def ---------------------------------===//
 
 #include "rewrites/Generate/Emit.h"
-#include "dialects/Interfaces/Attributes.h"
-#include "dialects/Interfaces/ParseModule.h"
+#include "dialects/Module/ParseModule.h"
+#include "dialects/Symbolic/Attributes.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;

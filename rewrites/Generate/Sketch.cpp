@@ -4,7 +4,7 @@
 #include "dialects/Graph/ConvolutionOps.h"
 #include "dialects/Graph/MovementOps.h"
 #include "dialects/Graph/PoolingOps.h"
-#include "dialects/Interfaces/ParseModule.h"
+#include "dialects/Module/ParseModule.h"
 
 using namespace mlir;
 using llvm::ArrayRef;

@@ -3,7 +3,7 @@
 #ifndef MLC_REWRITES_GENERATE_SKETCH_H
 #define MLC_REWRITES_GENERATE_SKETCH_H
 
-#include "dialects/Interfaces/OpInterfaces.h"
+#include "dialects/Definition/OpInterfaces.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Diagnostics.h"

@@ -1,7 +1,7 @@
 //===- TypeAliases.cpp - Short names for the types of a file --------------===//
 
 #include "rewrites/Generate/TypeAliases.h"
-#include "dialects/Interfaces/Attributes.h"
+#include "dialects/Symbolic/Attributes.h"
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/ADT/StringExtras.h"

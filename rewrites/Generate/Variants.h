@@ -9,8 +9,8 @@
 #ifndef MLC_REWRITES_GENERATE_VARIANTS_H
 #define MLC_REWRITES_GENERATE_VARIANTS_H
 
-#include "dialects/Interfaces/Attributes.h"
-#include "dialects/Interfaces/ScalarFunctions.h"
+#include "dialects/Definition/ScalarFunctions.h"
+#include "dialects/Symbolic/Attributes.h"
 #include "llvm/ADT/StringMap.h"
 #include <string>
 #include <vector>

@@ -1,9 +1,9 @@
 //===- TermBank.cpp - Terms, and which of them are equal ------------------===//
 
 #include "rewrites/ProofLog/TermBank.h"
-#include "dialects/Interfaces/CompileTime.h"
-#include "dialects/Interfaces/Evaluator.h"
-#include "dialects/Interfaces/OpInterfaces.h"
+#include "dialects/Definition/OpInterfaces.h"
+#include "dialects/Evaluator/Evaluator.h"
+#include "dialects/Module/CompileTime.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/DenseSet.h"

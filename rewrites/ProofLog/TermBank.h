@@ -12,7 +12,7 @@
 #ifndef MLC_REWRITES_PROOFLOG_TERMBANK_H
 #define MLC_REWRITES_PROOFLOG_TERMBANK_H
 
-#include "dialects/Interfaces/EvaluatorTensor.h"
+#include "dialects/Evaluator/EvaluatorTensor.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "rewrites/ProofLog/Trail.h"
 #include "llvm/ADT/DenseMap.h"

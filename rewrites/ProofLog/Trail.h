@@ -21,7 +21,7 @@
 #ifndef MLC_REWRITES_PROOFLOG_TRAIL_H
 #define MLC_REWRITES_PROOFLOG_TRAIL_H
 
-#include "dialects/Interfaces/Attributes.h"
+#include "dialects/Symbolic/Attributes.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Location.h"
 #include "llvm/Support/Error.h"

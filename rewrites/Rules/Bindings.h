@@ -3,7 +3,7 @@
 #ifndef MLC_REWRITES_RULES_BINDINGS_H
 #define MLC_REWRITES_RULES_BINDINGS_H
 
-#include "dialects/Interfaces/Attributes.h"
+#include "dialects/Symbolic/Attributes.h"
 #include "llvm/ADT/StringMap.h"
 
 namespace mlc {

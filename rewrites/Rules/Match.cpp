@@ -1,8 +1,8 @@
 //===- Match.cpp - Finding and applying a rule in a graph -----------------===//
 
 #include "rewrites/Rules/Match.h"
-#include "dialects/Interfaces/CompileTime.h"
-#include "dialects/Interfaces/OpInterfaces.h"
+#include "dialects/Definition/OpInterfaces.h"
+#include "dialects/Module/CompileTime.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/SmallPtrSet.h"
 

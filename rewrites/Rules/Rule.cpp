@@ -1,10 +1,10 @@
 //===- Rule.cpp - Reading rules -------------------------------------------===//
 
 #include "rewrites/Rules/Rule.h"
-#include "dialects/Interfaces/Attributes.h"
-#include "dialects/Interfaces/EvaluatorScalar.h"
-#include "dialects/Interfaces/OpInterfaces.h"
-#include "dialects/Interfaces/ParseModule.h"
+#include "dialects/Definition/OpInterfaces.h"
+#include "dialects/Definition/ScalarArithmetic.h"
+#include "dialects/Module/ParseModule.h"
+#include "dialects/Symbolic/Attributes.h"
 #include "mlir/IR/AsmState.h"
 #include "rewrites/Rules/Bindings.h"
 #include "llvm/ADT/SetVector.h"

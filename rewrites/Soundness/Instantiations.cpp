@@ -1,6 +1,6 @@
 //===- Instantiations.cpp - Proved rules on random numbers ----------------===//
 
-#include "dialects/Interfaces/EvaluatorScalar.h"
+#include "dialects/Definition/ScalarArithmetic.h"
 #include "rewrites/Soundness/Soundness.h"
 #include "verifier/read/Instance.h"
 #include "verifier/read/Parameters.h"

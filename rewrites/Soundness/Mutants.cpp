@@ -1,6 +1,6 @@
 //===- Mutants.cpp - Rules made wrong on purpose --------------------------===//
 
-#include "dialects/Interfaces/OpInterfaces.h"
+#include "dialects/Definition/OpInterfaces.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
 #include "rewrites/Soundness/Soundness.h"

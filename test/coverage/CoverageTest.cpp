@@ -1,7 +1,7 @@
 //===- CoverageTest.cpp - Every operator answers every question -----------===//
 
-#include "dialects/Interfaces/Analysis.h"
-#include "dialects/Interfaces/OpInterfaces.h"
+#include "dialects/Definition/Analysis.h"
+#include "dialects/Definition/OpInterfaces.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"

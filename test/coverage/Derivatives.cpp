@@ -1,10 +1,10 @@
 //===- Derivatives.cpp - Questions about derivatives ----------------------===//
 
 #include "test/coverage/Derivatives.h"
-#include "dialects/Interfaces/Adjoint.h"
-#include "dialects/Interfaces/Evaluator.h"
-#include "dialects/Interfaces/OpInterfaces.h"
-#include "dialects/Interfaces/Tangent.h"
+#include "dialects/Definition/OpInterfaces.h"
+#include "dialects/Derivative/Adjoint.h"
+#include "dialects/Derivative/Tangent.h"
+#include "dialects/Evaluator/Evaluator.h"
 #include <cmath>
 #include <random>
 

@@ -1,9 +1,9 @@
 //===- Questions.cpp - What every operator must answer --------------------===//
 
 #include "test/coverage/Questions.h"
-#include "dialects/Interfaces/Analysis.h"
-#include "dialects/Interfaces/Evaluator.h"
-#include "dialects/Interfaces/OpInterfaces.h"
+#include "dialects/Definition/Analysis.h"
+#include "dialects/Definition/OpInterfaces.h"
+#include "dialects/Evaluator/Evaluator.h"
 #include "mlir/IR/Matchers.h"
 #include "test/coverage/Derivatives.h"
 #include <cmath>

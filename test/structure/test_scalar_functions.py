@@ -10,7 +10,7 @@ EXPORTED = 7  # the oldest opset that is written
 
 @pytest.fixture(scope="module")
 def rows(tools):
-    text = (tools.source / "dialects/Interfaces/ScalarFunctions.def").read_text()
+    text = (tools.source / "dialects/Definition/ScalarFunctions.def").read_text()
     # A row ends where the next one begins.
     return {found["name"]: (row, found["more"]) for row in re.split(r"^(?=SCALAR_FUNCTION)", text, flags=re.M)
             if (found := re.search(r'\.onnx = \{\.name = "(?P<name>\w+)"(?P<more>[^}]*)\}', row))}

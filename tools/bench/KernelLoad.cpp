@@ -2,8 +2,8 @@
 
 #include "codegen/Backends.h"
 #include "dialects/Exec/Exec.h"
-#include "dialects/Interfaces/Attributes.h"
-#include "dialects/Interfaces/IntExpr.h"
+#include "dialects/Symbolic/Attributes.h"
+#include "dialects/Symbolic/IntExpr.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"

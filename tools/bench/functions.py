@@ -86,7 +86,7 @@ def sign(x):
 
 def table():
     """References for the rows of the compiler's table of scalar functions."""
-    text = (ROOT / "dialects/Interfaces/ScalarFunctions.def").read_text()
+    text = (ROOT / "dialects/Definition/ScalarFunctions.def").read_text()
     rows = re.findall(r'\.name = "(\w+)"[^)]*?\.onnx = \{\.name = "(\w+)"', text)
     # NumPy's are double precision too, and know overflow; large angles are Python's.
     functions = {"neg": np.negative, "roundeven": np.rint, "sin": each(math.sin), "cos": each(math.cos)}

@@ -5,10 +5,10 @@ KERNEL is trusted; EVALUATOR is what the refuter runs.
 
 DEFINED, STATEMENT, SHARE = "verifier/kernel/Defined.cpp", "verifier/kernel/Statement.cpp", "verifier/kernel/Share.cpp"
 SIGNS, GRADIENT = "verifier/kernel/Signs.cpp", "verifier/read/GradientSides.cpp"
-RUN, EVALUATE = "dialects/Interfaces/EvaluatorRun.cpp", "dialects/Interfaces/Evaluator.cpp"
-SCALAR, CAST = "dialects/Interfaces/EvaluatorScalar.cpp", "dialects/Interfaces/EvaluatorCast.cpp"
-REDUCE, LANES = "dialects/Interfaces/EvaluatorReduce.cpp", "dialects/Interfaces/EvaluatorKernels.cpp"
-EXACT, LINALG = "dialects/Interfaces/EvaluatorRational.cpp", "verifier/linalg/Arithmetic.cpp"
+RUN, EVALUATE = "dialects/Evaluator/EvaluatorRun.cpp", "dialects/Evaluator/Evaluator.cpp"
+SCALAR, CAST = "dialects/Definition/ScalarArithmetic.cpp", "dialects/Evaluator/EvaluatorCast.cpp"
+REDUCE, LANES = "dialects/Evaluator/EvaluatorReduce.cpp", "dialects/Evaluator/EvaluatorKernels.cpp"
+EXACT, LINALG = "dialects/Evaluator/EvaluatorRational.cpp", "verifier/linalg/Arithmetic.cpp"
 
 OFF = "if (!mlc::fault(NUMBER)) @"  # a statement is left out
 NEVER, ALWAYS = "if (!mlc::fault(NUMBER) && (@@))", "if (mlc::fault(NUMBER) || (@@))"  # a condition

@@ -13,7 +13,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dialects/Interfaces/ParseModule.h"
+#include "dialects/Module/ParseModule.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "runtime/Exit.h"
 #include "runtime/FileBytes.h"

@@ -3,7 +3,7 @@
 #ifndef MLC_TOOLS_MLC_EVAL_NPY_H
 #define MLC_TOOLS_MLC_EVAL_NPY_H
 
-#include "dialects/Interfaces/EvaluatorTensor.h"
+#include "dialects/Evaluator/EvaluatorTensor.h"
 
 namespace mlc {
 

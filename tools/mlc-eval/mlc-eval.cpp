@@ -1,8 +1,8 @@
 //===- mlc-eval.cpp - The reference evaluator on a file -------------------===//
 
-#include "dialects/Interfaces/Attributes.h"
-#include "dialects/Interfaces/Evaluator.h"
-#include "dialects/Interfaces/ParseModule.h"
+#include "dialects/Evaluator/Evaluator.h"
+#include "dialects/Module/ParseModule.h"
+#include "dialects/Symbolic/Attributes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"

@@ -1,7 +1,7 @@
 //===- mlc-opt.cpp - Runs mlc's passes on MLIR files ----------------------===//
 
-#include "dialects/Interfaces/Attributes.h"
 #include "dialects/Rule/Rule.h"
+#include "dialects/Symbolic/Attributes.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllPasses.h"

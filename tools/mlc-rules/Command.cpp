@@ -1,8 +1,8 @@
 //===- Command.cpp - Shared parts of mlc-rules' subcommands ---------------===//
 
 #include "tools/mlc-rules/Command.h"
-#include "dialects/Interfaces/Attributes.h"
-#include "dialects/Interfaces/ParseModule.h"
+#include "dialects/Module/ParseModule.h"
+#include "dialects/Symbolic/Attributes.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
 #include "runtime/FileBytes.h"

@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dialects/Interfaces/OpInterfaces.h"
-#include "dialects/Interfaces/ParseModule.h"
+#include "dialects/Definition/OpInterfaces.h"
+#include "dialects/Module/ParseModule.h"
 #include "tools/mlc-rules/Command.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"

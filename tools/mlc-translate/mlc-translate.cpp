@@ -9,7 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dialects/Interfaces/ParseModule.h"
+#include "dialects/Module/ParseModule.h"
 #include "mlir/IR/AsmState.h"
 #include "passes/Compile.h"
 #include "passes/Export/Export.h"

@@ -17,7 +17,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialects/Dist/Dist.h"
-#include "dialects/Interfaces/ParseModule.h"
+#include "dialects/Module/ParseModule.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
@@ -27,9 +27,9 @@
 #include "tools/mlc-verify/TrailCommand.h"
 #include "verifier/Verifier.h"
 #include "verifier/read/AssumeText.h"
+#include "verifier/search/AnswerAssumptions.h"
 #include "verifier/search/ByKernel.h"
 #include "verifier/search/Gradient.h"
-#include "verifier/search/AnswerAssumptions.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/JSON.h"

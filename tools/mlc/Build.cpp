@@ -1,7 +1,7 @@
 //===- Build.cpp - From a model file to an artifact -----------------------===//
 
 #include "tools/mlc/Build.h"
-#include "dialects/Interfaces/TypeText.h"
+#include "dialects/Symbolic/TypeText.h"
 #include "passes/Import/ForExport.h"
 #include "passes/Phases.h"
 #include "runtime/ArtifactFormat.h"

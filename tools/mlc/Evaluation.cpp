@@ -1,9 +1,9 @@
 //===- Evaluation.cpp - Values by the reference evaluator -----------------===//
 
 #include "tools/mlc/Evaluation.h"
-#include "dialects/Interfaces/CompileTime.h"
-#include "dialects/Interfaces/Evaluator.h"
-#include "dialects/Interfaces/NumberChecks.h"
+#include "dialects/Definition/NumberChecks.h"
+#include "dialects/Evaluator/Evaluator.h"
+#include "dialects/Module/CompileTime.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "tools/mlc/Build.h"
 #include "tools/mlc/Failure.h"

@@ -1,7 +1,7 @@
 //===- ExplainChoices.cpp - Steps that a search rejected ------------------===//
 
 #include "tools/mlc/ExplainChoices.h"
-#include "dialects/Interfaces/CompileTime.h"
+#include "dialects/Module/CompileTime.h"
 #include "rewrites/Search/Rewriting.h"
 #include <map>
 #include <set>

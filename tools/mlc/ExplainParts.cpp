@@ -1,8 +1,8 @@
 //===- ExplainParts.cpp - The parts of a trail to draw --------------------===//
 
 #include "tools/mlc/ExplainParts.h"
-#include "dialects/Interfaces/Analysis.h"
-#include "dialects/Interfaces/OpInterfaces.h"
+#include "dialects/Definition/Analysis.h"
+#include "dialects/Definition/OpInterfaces.h"
 #include "llvm/ADT/EquivalenceClasses.h"
 #include "llvm/ADT/SmallSet.h"
 #include "llvm/ADT/StringExtras.h"

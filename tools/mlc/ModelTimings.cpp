@@ -1,6 +1,6 @@
 //===- ModelTimings.cpp - Measured times of a model's operators -----------===//
 
-#include "dialects/Interfaces/OpInterfaces.h"
+#include "dialects/Definition/OpInterfaces.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "rewrites/Cost/Cost.h"
 #include "rewrites/ProofLog/Trail.h"

@@ -9,7 +9,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "verifier/kernel/Defined.h"
-#include "dialects/Interfaces/ExprMap.h"
+#include "dialects/Definition/ExprMap.h"
 #include "verifier/kernel/Unfolder.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/SaveAndRestore.h"

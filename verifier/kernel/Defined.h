@@ -1,7 +1,7 @@
 //===- Defined.h - Where elements have a value ------------------*- C++ -*-===//
 //
 // The one place that says what must hold for an element to have a value. The
-// evaluator (dialects/Interfaces/Evaluator.h) and docs/Trust.md have the same
+// evaluator (dialects/Evaluator/Evaluator.h) and docs/Trust.md have the same
 // words:
 //
 //   defined  all operations that it takes have what they need, but for what is

@@ -1,7 +1,7 @@
 //===- Head.h - What a call applies, or a reduction joins by ----*- C++ -*-===//
 //
 // Functions and monoids by enumerators: those of the table of scalar functions
-// (dialects/Interfaces/ScalarFunctions.h) and those here. A head with a type is
+// (dialects/Definition/ScalarFunctions.h) and those here. A head with a type is
 // of that type's elements, and what is known of one without holds of the reals
 // and of truth values alone. Texts are for people and for an order.
 //
@@ -10,7 +10,7 @@
 #ifndef MLC_VERIFIER_KERNEL_HEAD_H
 #define MLC_VERIFIER_KERNEL_HEAD_H
 
-#include "dialects/Interfaces/Definition.h"
+#include "dialects/Definition/Definition.h"
 #include <string>
 
 namespace mlc::kernel {

@@ -18,7 +18,7 @@
 #ifndef MLC_VERIFIER_KERNEL_SUM_H
 #define MLC_VERIFIER_KERNEL_SUM_H
 
-#include "dialects/Interfaces/NumberTypes.h"
+#include "dialects/Definition/NumberTypes.h"
 #include "verifier/kernel/Head.h"
 #include "verifier/kernel/Integer.h"
 

@@ -9,7 +9,7 @@
 #ifndef MLC_VERIFIER_KERNEL_UNFOLD_H
 #define MLC_VERIFIER_KERNEL_UNFOLD_H
 
-#include "dialects/Interfaces/Definition.h"
+#include "dialects/Definition/Definition.h"
 #include "verifier/kernel/Sum.h"
 
 namespace mlc::kernel {

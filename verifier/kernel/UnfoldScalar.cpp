@@ -1,6 +1,6 @@
 //===- UnfoldScalar.cpp - Operations on elements --------------------------===//
 
-#include "dialects/Interfaces/GuardedProduct.h"
+#include "dialects/Definition/GuardedProduct.h"
 #include "verifier/kernel/Unfolder.h"
 #include "llvm/ADT/STLExtras.h"
 #include <cmath>

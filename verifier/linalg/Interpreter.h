@@ -15,7 +15,7 @@
 #ifndef MLC_VERIFIER_LINALG_INTERPRETER_H
 #define MLC_VERIFIER_LINALG_INTERPRETER_H
 
-#include "dialects/Interfaces/Evaluator.h"
+#include "dialects/Evaluator/Evaluator.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "verifier/linalg/Values.h"
 

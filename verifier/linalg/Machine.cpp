@@ -1,7 +1,7 @@
 //===- Machine.cpp - An interpreter of linalg functions -------------------===//
 
 #include "verifier/linalg/Machine.h"
-#include "dialects/Interfaces/OpInterfaces.h"
+#include "dialects/Definition/OpInterfaces.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/TypeSwitch.h"

@@ -3,7 +3,7 @@
 #ifndef MLC_VERIFIER_LINALG_VALUES_H
 #define MLC_VERIFIER_LINALG_VALUES_H
 
-#include "dialects/Interfaces/EvaluatorTensor.h"
+#include "dialects/Evaluator/EvaluatorTensor.h"
 #include "llvm/ADT/APInt.h"
 #include <memory>
 #include <optional>

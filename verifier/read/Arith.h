@@ -14,7 +14,7 @@
 #ifndef MLC_VERIFIER_READ_ARITH_H
 #define MLC_VERIFIER_READ_ARITH_H
 
-#include "dialects/Interfaces/Definition.h"
+#include "dialects/Definition/Definition.h"
 #include "mlir/IR/Operation.h"
 
 namespace mlc::verifier {

@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dialects/Interfaces/IntExprSize.h"
+#include "dialects/Symbolic/IntExprSize.h"
 #include "verifier/read/Question.h"
 #include "llvm/ADT/STLExtras.h"
 

@@ -1,8 +1,8 @@
 //===- Condition.cpp - Predicates on symbolic integers --------------------===//
 
 #include "verifier/read/Condition.h"
-#include "dialects/Interfaces/Compare.h"
-#include "dialects/Interfaces/ParseModule.h"
+#include "dialects/Evaluator/Compare.h"
+#include "dialects/Module/ParseModule.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"

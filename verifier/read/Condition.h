@@ -3,7 +3,7 @@
 #ifndef MLC_VERIFIER_READ_CONDITION_H
 #define MLC_VERIFIER_READ_CONDITION_H
 
-#include "dialects/Interfaces/Definition.h"
+#include "dialects/Definition/Definition.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include <optional>
 #include <string>
@@ -60,7 +60,7 @@ struct TensorAssumption {
 };
 
 /// The name of an argument in messages: `%w` as in the function's source text
-/// (dialects/Interfaces/ParseModule.h), else `argument 1`.
+/// (dialects/Module/ParseModule.h), else `argument 1`.
 std::string describeArgument(mlir::func::FuncOp function, unsigned argument);
 
 /// `parameter predicate bound` of a real parameter (RealAttr symbol).

@@ -1,6 +1,6 @@
 //===- FromLinalg.cpp - Functions of linalg on tensors as definitions -----===//
 
-#include "dialects/Interfaces/IntExprSize.h"
+#include "dialects/Symbolic/IntExprSize.h"
 #include "mlir/IR/Matchers.h"
 #include "verifier/read/LinalgReader.h"
 #include "verifier/read/Question.h"

@@ -6,7 +6,7 @@
 //
 //   <dy, J(x) t> = <t, g(x, dy)>
 //
-// where J(x) t is the forward derivative (dialects/Interfaces/Tangent.h), which
+// where J(x) t is the forward derivative (dialects/Derivative/Tangent.h), which
 // defines derivatives, including at ties. Since J is linear, it suffices to
 // prove this for the tangents of one argument at a time. These numbers are the
 // results of the two sides, whose equality is proved as for any functions.

@@ -1,7 +1,7 @@
 //===- GradientSides.cpp - The sides of gradient questions ----------------===//
 
 #include "verifier/read/GradientSides.h"
-#include "dialects/Interfaces/Tangent.h"
+#include "dialects/Derivative/Tangent.h"
 #include "verifier/kernel/Defined.h"
 #include "llvm/ADT/STLExtras.h"
 

@@ -8,8 +8,8 @@
 #ifndef MLC_VERIFIER_READ_GUARD_H
 #define MLC_VERIFIER_READ_GUARD_H
 
-#include "dialects/Interfaces/Enums.h"
-#include "dialects/Interfaces/IntExpr.h"
+#include "dialects/Symbolic/Enums.h"
+#include "dialects/Symbolic/IntExpr.h"
 #include "llvm/ADT/SmallVector.h"
 #include <map>
 

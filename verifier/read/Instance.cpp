@@ -1,9 +1,9 @@
 //===- Instance.cpp - A question with numbers in it -----------------------===//
 
 #include "verifier/read/Instance.h"
-#include "dialects/Interfaces/Compare.h"
-#include "dialects/Interfaces/EvaluatorScalar.h"
-#include "dialects/Interfaces/NumberTypes.h"
+#include "dialects/Definition/NumberTypes.h"
+#include "dialects/Definition/ScalarArithmetic.h"
+#include "dialects/Evaluator/Compare.h"
 #include "llvm/ADT/STLExtras.h"
 
 using llvm::ArrayRef;

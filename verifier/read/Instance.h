@@ -10,7 +10,7 @@
 #ifndef MLC_VERIFIER_READ_INSTANCE_H
 #define MLC_VERIFIER_READ_INSTANCE_H
 
-#include "dialects/Interfaces/Evaluator.h"
+#include "dialects/Evaluator/Evaluator.h"
 #include "verifier/read/NeedsAtSizes.h"
 #include "verifier/read/Question.h"
 #include <random>

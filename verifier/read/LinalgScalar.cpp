@@ -1,6 +1,6 @@
 //===- LinalgScalar.cpp - arith, math and affine --------------------------===//
 
-#include "dialects/Interfaces/IntExprSize.h"
+#include "dialects/Symbolic/IntExprSize.h"
 #include "verifier/read/Arith.h"
 #include "verifier/read/LinalgReader.h"
 #include "llvm/ADT/STLExtras.h"

@@ -1,6 +1,6 @@
 //===- MakeQuestion.cpp - Two functions made a question -------------------===//
 
-#include "dialects/Interfaces/NumberTypes.h"
+#include "dialects/Definition/NumberTypes.h"
 #include "verifier/read/Misreading.h"
 #include "verifier/read/Question.h"
 #include "llvm/ADT/STLExtras.h"

@@ -1,7 +1,7 @@
 //===- Parameters.cpp - Ranges of real parameters -------------------------===//
 
 #include "verifier/read/Parameters.h"
-#include "dialects/Interfaces/EvaluatorScalar.h"
+#include "dialects/Definition/ScalarArithmetic.h"
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/STLExtras.h"
 #include <cmath>

@@ -9,8 +9,8 @@
 #ifndef MLC_VERIFIER_READ_PROGRAM_H
 #define MLC_VERIFIER_READ_PROGRAM_H
 
-#include "dialects/Interfaces/DefinitionForms.h"
-#include "dialects/Interfaces/OpInterfaces.h"
+#include "dialects/Definition/DefinitionForms.h"
+#include "dialects/Definition/OpInterfaces.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "verifier/read/ValueNumbers.h"
 #include "verifier/read/WellFormed.h"

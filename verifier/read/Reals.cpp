@@ -1,9 +1,9 @@
 //===- Reals.cpp - Limits of proofs over the reals ------------------------===//
 
 #include "verifier/read/Reals.h"
-#include "dialects/Interfaces/EvaluatorTensor.h"
-#include "dialects/Interfaces/ExprMap.h"
-#include "dialects/Interfaces/NumberTypes.h"
+#include "dialects/Definition/ExprMap.h"
+#include "dialects/Definition/NumberTypes.h"
+#include "dialects/Evaluator/EvaluatorTensor.h"
 #include "llvm/ADT/STLExtras.h"
 #include <cmath>
 #include <map>

@@ -10,7 +10,7 @@
 #ifndef MLC_VERIFIER_READ_WELLFORMED_H
 #define MLC_VERIFIER_READ_WELLFORMED_H
 
-#include "dialects/Interfaces/OpInterfaces.h"
+#include "dialects/Definition/OpInterfaces.h"
 #include "verifier/read/Guard.h"
 #include <set>
 #include <string>

@@ -8,7 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dialects/Interfaces/EvaluatorScalar.h"
+#include "dialects/Definition/ScalarArithmetic.h"
 #include "verifier/search/Expand.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/raw_ostream.h"

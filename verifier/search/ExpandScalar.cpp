@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dialects/Interfaces/GuardedProduct.h"
+#include "dialects/Definition/GuardedProduct.h"
 #include "verifier/search/Expand.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/raw_ostream.h"

@@ -1,7 +1,7 @@
 //===- HoleText.cpp - A normal form as a definition -----------------------===//
 
 #include "verifier/search/HoleText.h"
-#include "dialects/Interfaces/DefinitionText.h"
+#include "dialects/Definition/DefinitionText.h"
 #include "verifier/read/Program.h"
 #include "llvm/ADT/STLExtras.h"
 

@@ -3,7 +3,7 @@
 #ifndef MLC_VERIFIER_SEARCH_HOLETEXT_H
 #define MLC_VERIFIER_SEARCH_HOLETEXT_H
 
-#include "dialects/Interfaces/Definition.h"
+#include "dialects/Definition/Definition.h"
 #include "verifier/search/Scalar.h"
 
 namespace mlc::verifier {

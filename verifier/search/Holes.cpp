@@ -1,8 +1,8 @@
 //===- Holes.cpp - Weights that a rewrite needs, solved -------------------===//
 
 #include "verifier/search/Holes.h"
+#include "dialects/Definition/DefinitionText.h"
 #include "dialects/Graph/ComputeOps.h"
-#include "dialects/Interfaces/DefinitionText.h"
 #include "verifier/read/Question.h"
 #include "verifier/search/Equality.h"
 #include "verifier/search/HoleText.h"

@@ -12,7 +12,7 @@
 #ifndef MLC_VERIFIER_SEARCH_INTEGERS_H
 #define MLC_VERIFIER_SEARCH_INTEGERS_H
 
-#include "dialects/Interfaces/NumberTypes.h"
+#include "dialects/Definition/NumberTypes.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "verifier/search/Scalar.h"
 

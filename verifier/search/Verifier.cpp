@@ -1,7 +1,7 @@
 //===- Verifier.cpp - Are two functions equal, for all sizes? -------------===//
 
 #include "verifier/Verifier.h"
-#include "dialects/Interfaces/Evaluator.h"
+#include "dialects/Evaluator/Evaluator.h"
 #include "verifier/search/ByKernel.h"
 #include "verifier/search/Counterexample.h"
 #include "verifier/search/Solver.h"

@@ -15,7 +15,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dialects/Interfaces/ParseModule.h"
+#include "dialects/Module/ParseModule.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"

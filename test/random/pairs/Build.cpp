@@ -1,7 +1,7 @@
 //===- Build.cpp - Functions from recipes ---------------------------------===//
 
 #include "Recipe.h"
-#include "dialects/Interfaces/OpInterfaces.h"
+#include "dialects/Definition/OpInterfaces.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"

@@ -1,7 +1,7 @@
 //===- Changes.cpp - Recipes changed in one place -------------------------===//
 
 #include "Recipe.h"
-#include "dialects/Interfaces/Attributes.h"
+#include "dialects/Symbolic/Attributes.h"
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Builders.h"

@@ -1,7 +1,7 @@
 //===- Graphs.cpp - Random functions of mlc's operators -------------------===//
 
 #include "Recipe.h"
-#include "dialects/Interfaces/Attributes.h"
+#include "dialects/Symbolic/Attributes.h"
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/StringExtras.h"

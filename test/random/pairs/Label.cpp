@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Recipe.h"
-#include "dialects/Interfaces/Attributes.h"
-#include "dialects/Interfaces/Evaluator.h"
+#include "dialects/Evaluator/Evaluator.h"
+#include "dialects/Symbolic/Attributes.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "llvm/ADT/StringExtras.h"
 #include <cmath>

@@ -11,7 +11,7 @@
 #define MLC_TEST_RANDOM_PAIRS_LINALG_H
 
 #include "Recipe.h"
-#include "dialects/Interfaces/Attributes.h"
+#include "dialects/Symbolic/Attributes.h"
 
 namespace mlc::test {
 

@@ -1,7 +1,7 @@
 //===- Preserving.cpp - Recipes changed so that their value stays ---------===//
 
 #include "Recipe.h"
-#include "dialects/Interfaces/Attributes.h"
+#include "dialects/Symbolic/Attributes.h"
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Builders.h"

@@ -10,9 +10,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dialects/Interfaces/Attributes.h"
-#include "dialects/Interfaces/ParseModule.h"
+#include "dialects/Module/ParseModule.h"
 #include "dialects/Rule/Rule.h"
+#include "dialects/Symbolic/Attributes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"

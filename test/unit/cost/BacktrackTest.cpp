@@ -2,7 +2,7 @@
 
 #include "rewrites/Search/Backtrack.h"
 #include "codegen/target/Target.h"
-#include "dialects/Interfaces/Attributes.h"
+#include "dialects/Symbolic/Attributes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"

@@ -1,7 +1,7 @@
 //===- AdjointTest.cpp - What has no reverse derivative, and what has -----===//
 
-#include "dialects/Interfaces/Adjoint.h"
-#include "dialects/Interfaces/DefinitionText.h"
+#include "dialects/Derivative/Adjoint.h"
+#include "dialects/Definition/DefinitionText.h"
 #include "mlir/IR/MLIRContext.h"
 #include <catch2/catch.hpp>
 

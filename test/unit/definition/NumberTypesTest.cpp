@@ -1,6 +1,6 @@
 //===- NumberTypesTest.cpp - Which numbers a type has ---------------------===//
 
-#include "dialects/Interfaces/NumberTypes.h"
+#include "dialects/Definition/NumberTypes.h"
 #include "mlir/IR/Builders.h"
 #include <catch2/catch.hpp>
 #include <set>

@@ -1,10 +1,10 @@
 //===- TangentTest.cpp - Forward derivatives, and what they are at ties ---===//
 
-#include "dialects/Interfaces/Tangent.h"
-#include "dialects/Interfaces/Adjoint.h"
-#include "dialects/Interfaces/Attributes.h"
-#include "dialects/Interfaces/DefinitionText.h"
-#include "dialects/Interfaces/Evaluator.h"
+#include "dialects/Derivative/Tangent.h"
+#include "dialects/Definition/DefinitionText.h"
+#include "dialects/Derivative/Adjoint.h"
+#include "dialects/Evaluator/Evaluator.h"
+#include "dialects/Symbolic/Attributes.h"
 #include "llvm/Support/raw_ostream.h"
 #include <catch2/catch.hpp>
 

@@ -1,8 +1,8 @@
 //===- TextTest.cpp - Definitions as text, and back -----------------------===//
 
-#include "dialects/Interfaces/Attributes.h"
-#include "dialects/Interfaces/DefinitionText.h"
-#include "dialects/Interfaces/Evaluator.h"
+#include "dialects/Definition/DefinitionText.h"
+#include "dialects/Evaluator/Evaluator.h"
+#include "dialects/Symbolic/Attributes.h"
 #include <catch2/catch.hpp>
 
 using namespace mlc;

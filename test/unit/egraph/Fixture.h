@@ -3,7 +3,7 @@
 #ifndef MLC_TEST_UNIT_EGRAPH_FIXTURE_H
 #define MLC_TEST_UNIT_EGRAPH_FIXTURE_H
 
-#include "dialects/Interfaces/Attributes.h"
+#include "dialects/Symbolic/Attributes.h"
 #include "mlir/Parser/Parser.h"
 #include "rewrites/EGraph/Select.h"
 

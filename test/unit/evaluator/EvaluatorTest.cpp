@@ -1,8 +1,8 @@
 //===- EvaluatorTest.cpp - Definitions on concrete tensors ----------------===//
 
 #include "Fixture.h"
-#include "dialects/Interfaces/FixedProgram.h"
-#include "dialects/Interfaces/Guided.h"
+#include "dialects/Evaluator/FixedProgram.h"
+#include "dialects/Evaluator/Guided.h"
 #include <cmath>
 
 using namespace mlir;

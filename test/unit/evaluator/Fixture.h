@@ -3,8 +3,8 @@
 #ifndef MLC_TEST_UNIT_EVALUATOR_FIXTURE_H
 #define MLC_TEST_UNIT_EVALUATOR_FIXTURE_H
 
-#include "dialects/Interfaces/Attributes.h"
-#include "dialects/Interfaces/Evaluator.h"
+#include "dialects/Evaluator/Evaluator.h"
+#include "dialects/Symbolic/Attributes.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/MLIRContext.h"
 #include <catch2/catch.hpp>

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialects/Definition/ScalarArithmetic.h"
+#include "dialects/Evaluator/Evaluator.h"
 #include "dialects/Graph/Graph.h"
-#include "dialects/Interfaces/Evaluator.h"
-#include "dialects/Interfaces/EvaluatorScalar.h"
 #include "mlir/IR/MLIRContext.h"
 #include "llvm/ADT/STLExtras.h"
 #include <catch2/catch.hpp>

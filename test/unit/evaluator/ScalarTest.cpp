@@ -1,6 +1,6 @@
 //===- ScalarTest.cpp - Numbers of the evaluator's domains ----------------===//
 
-#include "dialects/Interfaces/EvaluatorScalar.h"
+#include "dialects/Definition/ScalarArithmetic.h"
 #include "llvm/ADT/APFloat.h"
 #include <catch2/catch.hpp>
 #include <cmath>

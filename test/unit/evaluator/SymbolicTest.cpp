@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dialects/Interfaces/Attributes.h"
-#include "dialects/Interfaces/EvaluatorSymbolic.h"
+#include "dialects/Evaluator/EvaluatorSymbolic.h"
+#include "dialects/Symbolic/Attributes.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/MLIRContext.h"
 #include <catch2/catch.hpp>

@@ -1,8 +1,8 @@
 //===- CatalogTest.cpp - What variants mean, and where they apply ---------===//
 
 #include "rewrites/Generate/Catalog.h"
-#include "dialects/Interfaces/Attributes.h"
-#include "dialects/Interfaces/Evaluator.h"
+#include "dialects/Evaluator/Evaluator.h"
+#include "dialects/Symbolic/Attributes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include <catch2/catch.hpp>
 

@@ -1,6 +1,6 @@
 //===- GuidedTest.cpp - Algebra and order of fingerprint numbers ----------===//
 
-#include "dialects/Interfaces/Guided.h"
+#include "dialects/Evaluator/Guided.h"
 #include "rewrites/Generate/Renaming.h"
 #include <catch2/catch.hpp>
 

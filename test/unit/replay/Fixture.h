@@ -3,7 +3,7 @@
 #ifndef MLC_TEST_UNIT_REPLAY_FIXTURE_H
 #define MLC_TEST_UNIT_REPLAY_FIXTURE_H
 
-#include "dialects/Interfaces/Attributes.h"
+#include "dialects/Symbolic/Attributes.h"
 #include "mlir/Parser/Parser.h"
 #include "rewrites/ProofLog/Replay.h"
 #include <catch2/catch.hpp>

@@ -8,8 +8,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "verifier/read/Arith.h"
-#include "dialects/Interfaces/Attributes.h"
-#include "dialects/Interfaces/Evaluator.h"
+#include "dialects/Evaluator/Evaluator.h"
+#include "dialects/Symbolic/Attributes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Builders.h"

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dialects/Interfaces/ParseModule.h"
+#include "dialects/Module/ParseModule.h"
 #include "test/random/pairs/Partial.h"
 #include "verifier/Verifier.h"
 #include "verifier/read/AssumeText.h"

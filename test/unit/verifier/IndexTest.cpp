@@ -1,7 +1,7 @@
 //===- IndexTest.cpp - What follows from facts ----------------------------===//
 
 #include "verifier/search/Index.h"
-#include "dialects/Interfaces/Attributes.h"
+#include "dialects/Symbolic/Attributes.h"
 #include <catch2/catch.hpp>
 
 using namespace mlc;

@@ -5,7 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "KernelFixture.h"
-#include "dialects/Interfaces/Attributes.h"
+#include "dialects/Symbolic/Attributes.h"
 #include "mlir/IR/Builders.h"
 #include "verifier/kernel/Defined.h"
 

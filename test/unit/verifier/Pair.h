@@ -3,7 +3,7 @@
 #ifndef MLC_TEST_UNIT_VERIFIER_PAIR_H
 #define MLC_TEST_UNIT_VERIFIER_PAIR_H
 
-#include "dialects/Interfaces/OpInterfaces.h"
+#include "dialects/Definition/OpInterfaces.h"
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"

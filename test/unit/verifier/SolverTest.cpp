@@ -1,7 +1,7 @@
 //===- SolverTest.cpp - Formulas and Z3 -----------------------------------===//
 
 #include "verifier/search/Solver.h"
-#include "dialects/Interfaces/Attributes.h"
+#include "dialects/Symbolic/Attributes.h"
 #include <catch2/catch.hpp>
 
 using namespace mlc;
