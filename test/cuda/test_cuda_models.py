@@ -21,7 +21,7 @@ TRAINED = [
     ("NudeNet", [], [[(1, 3, 96, 96)], [(2, 3, 64, 96)]]),
     ("PP-OCRv6 rec", [], [[(1, 3, 48, 64)]]),
 ]
-EXPERIMENTS = ["bert-base", "llama", "resnet50", "mobilenet-v2", "nasrnn"]
+EXPERIMENTS = ["mobilenet-v2", "bert-base", "resnet50", "llama", "nasrnn"]
 
 
 def check(tools, folder, path, feeds, options=(), tolerance=TOLERANCE):
@@ -44,6 +44,7 @@ def check(tools, folder, path, feeds, options=(), tolerance=TOLERANCE):
             assert error <= tolerance * np.abs(want.astype(np.float64)).max(), (i, error)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name, options, shapes", TRAINED, ids=[row[0] for row in TRAINED])
 def test_trained_model(tools, tmp_path, name, options, shapes):
     model = next(catalog.models(tmp_path, [name]), None)
@@ -66,6 +67,7 @@ def experiment(tools, name, path):
     models.write(name, path, small=True)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_network_of_the_experiments(tools, tmp_path, name):
     path = tmp_path / "model.onnx"

@@ -54,6 +54,7 @@ def on_gpus(tools, flags, cache, out, *more, **environment):
     return Trained(done, out)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("batch", [9, 8])
 @pytest.mark.parametrize("stage", [0, 1, 3])
 def test_training_has_the_bits_of_the_host_s_way(tools, tmp_path, prepared, stage, batch):
@@ -139,6 +140,7 @@ def test_programs_of_sends_and_receives_go_over_the_host(tools, tmp_path, prepar
     assert gpu.bits() == threads.bits() and gpu.sent == threads.sent and gpu.sent[0] > 0
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("how", [signal.SIGSTOP, signal.SIGKILL])
 @pytest.mark.parametrize("isStuck", [False, True])
 @pytest.mark.parametrize("groups", [1, 3])

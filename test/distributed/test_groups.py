@@ -16,6 +16,7 @@ COUNT = 3
 STEPS = 4
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("stage, algorithm", [(0, "ring"), (1, "tree"), (2, "ring"), (3, "ring"), (0, "own")])
 def test_training_has_the_bits_of_one_group(tools, tmp_path, stage, algorithm):
     """A bucket for each gradient, so that there are many. The threads' own sums are in the order of the ranks."""
@@ -42,6 +43,7 @@ def test_processes(tools, tmp_path, engine, stage):
     assert processes.bits() == threads.bits() and list(processes.losses) == list(threads.losses)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP])
 @pytest.mark.parametrize("engine", LAUNCHERS)
 def test_a_rank_that_dies_or_stops_is_named(tools, tmp_path, engine, how):

@@ -99,6 +99,7 @@ def test_a_scaled_loss(tools, tmp_path):
         np.testing.assert_allclose(many.losses, one.losses, rtol=2e-2)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("optimizer", ["sgd", "adamw"])
 def test_with_staleness_it_trains_on(tools, tmp_path, optimizer):
     """As many small steps as workers come to what one step of SGD is, to a first order. Adam divides by the size of what
@@ -123,6 +124,7 @@ def test_processes(tools, tmp_path, engine):
     same(Trained(done, out), one)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("staleness", [0, 1, 3])
 def test_a_slow_worker_is_waited_for(tools, tmp_path, staleness):
     """Rank 0's link takes its time; the others are as far ahead as they may be, and no further."""

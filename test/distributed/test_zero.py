@@ -35,6 +35,7 @@ def dense(folder, samples=48, kind=None):
              "--optimizer=adamw", "--learning-rate=0.003"], sum(w.size for w in weights.values()))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("accumulate", [1, 2])
 @pytest.mark.parametrize("ranks", [2, 4])
 def test_all_stages_have_the_bits_of_ddp(tools, tmp_path, ranks, accumulate):
@@ -78,6 +79,7 @@ def test_all_stages_train_all_networks(tools, tmp_path, name):
         assert difference(zero, one) <= 1e-12, stage
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("ranks", [2, 4])
 def test_bytes_of_states(tools, tmp_path, ranks):
     """Of float32 weights, sums of gradients and two moments, 16 bytes a parameter."""
@@ -90,6 +92,7 @@ def test_bytes_of_states(tools, tmp_path, ranks):
             assert found == pytest.approx(want * psi, rel=0.01), stage
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("ranks", [2, 4])
 def test_bytes_of_states_of_mixed_precision(tools, tmp_path, ranks):
     """The formulas of ZeRO's paper, section 3: weights and gradients of 16 bits, masters and two moments of 32."""
@@ -107,6 +110,7 @@ def test_bytes_of_states_of_mixed_precision(tools, tmp_path, ranks):
         assert difference(run, first) <= 3e-2
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("batches", [1, 3])
 @pytest.mark.parametrize("ranks", [2, 4])
 def test_bytes_sent(tools, tmp_path, ranks, batches):

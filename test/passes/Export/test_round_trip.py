@@ -44,6 +44,7 @@ def session(path):
     return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", NAMES)
 def test_round_trip(name, folder):
     found = [m for m in catalog.models(folder, [name]) if m.name == name]

@@ -110,6 +110,7 @@ def check_model(case, proto, data_sets, folder):
     return "passed"
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("part", range(12))
 def test_node_cases(part, tmp_path):
     """Every second, or all (`./dev test --full`); those of operators of training always."""

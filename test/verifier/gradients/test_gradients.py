@@ -39,6 +39,7 @@ def differentiated(tools, name, path):
 EMITTED, BY_HAND = names("functions.mlir"), [n for n in names("hand.mlir") if not n.endswith("_gradient")]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", EMITTED)
 def test_what_is_made_is_proved(tools, tmp_path, name):
     path = tmp_path / "gradient.mlir"

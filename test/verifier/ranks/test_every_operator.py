@@ -39,14 +39,14 @@ def test_every_operator_is_there(tools):
     assert declared - used == NO_OPERATORS
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("name, symbol", PAIRS)
 def test_what_is_made_is_proved(tools, tmp_path, name, symbol):
     exchanges, answer = sweep.prove(tools, tmp_path, FUNCTIONS[name], symbol)
     assert (exchanges, sweep.told(name, answer)) == SAID[name, symbol], answer
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_ranks_give_what_the_operator_gives(tools, tmp_path, name):
     ran = [sweep.run(tools, tmp_path, FUNCTIONS[name], symbol, 7, (3,)) for symbol in FUNCTIONS[name].factors()]
@@ -56,7 +56,7 @@ def test_ranks_give_what_the_operator_gives(tools, tmp_path, name):
 SUM = re.compile(r"^ *(%\w+) = dist\.all_reduce (%\w+) \{.*\n", re.M)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name, symbol", [pair for pair, (exchanges, _) in SAID.items() if "all_reduce" in exchanges])
 def test_no_sum_is_superfluous(tools, tmp_path, name, symbol):
     """With what a rank itself has in place of what all have together, nothing is proved."""
