@@ -116,7 +116,7 @@ EVALUATOR = [
      "a function of what has no value has one"),
     (RUN, "if (std::optional<int64_t> decider = decidingTruth(i)) {",
      "if (std::optional<int64_t> decider = mlc::fault(NUMBER) ? std::nullopt : decidingTruth(i)) {", "no truth value decides"),
-    (RUN, "inherit(p, i.a);\n    // Only the branch that is taken counts.", OFF, "a selection's condition has a value"),
+    (RUN, "inherit(p, i.a);\n    // Only the taken branch counts.", OFF, "a selection's condition has a value"),
     (RUN, "condition[j] ? i.b : i.c", "bool(condition[j]) != mlc::fault(NUMBER) ? i.b : i.c", "the branch that is not taken counts"),
     (RUN, "if (poisons[i.b] || poisons[i.c])", NEVER, "no branch counts"),
     (RUN, "inherit(p, indirect.reg);", OFF, "a computed index has a value"),
