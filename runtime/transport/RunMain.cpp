@@ -1,5 +1,6 @@
 //===- RunMain.cpp - mlc-run, for users without a compiler ----------------===//
 
+#include "runtime/RunCommand.h"
 #include "runtime/transport/RunEngines.h"
 
 int main(int argc, char **argv) {

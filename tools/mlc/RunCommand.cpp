@@ -1,5 +1,6 @@
 //===- RunCommand.cpp - mlc run -------------------------------------------===//
 
+#include "runtime/RunCommand.h"
 #include "runtime/transport/RunEngines.h"
 #include "tools/mlc/Command.h"
 #include "tools/mlc/Failure.h"

@@ -6,14 +6,12 @@
 
 namespace mlc::verifier {
 
-using Bound = std::optional<Fraction>;
-
 static const Fraction zero(0), one(1);
 
-static bool isAtLeast(const Bound &low, const Fraction &number) {
+bool isAtLeast(const Bound &low, const Fraction &number) {
   return low && *low >= number;
 }
-static bool isAtMost(const Bound &high, const Fraction &number) {
+bool isAtMost(const Bound &high, const Fraction &number) {
   return high && *high <= number;
 }
 

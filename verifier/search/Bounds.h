@@ -15,9 +15,16 @@
 
 namespace mlc::verifier {
 
-/// Nothing: none is known. Both ends may be reached.
+/// Nothing if no bound is known.
+using Bound = std::optional<Fraction>;
+
+/// Whether a value with this bound is at least, or at most, `number`.
+bool isAtLeast(const Bound &low, const Fraction &number);
+bool isAtMost(const Bound &high, const Fraction &number);
+
+/// Both ends may be reached.
 struct Bounds {
-  std::optional<Fraction> low, high;
+  Bound low, high;
 
   bool isKnown() const { return low || high; }
 };

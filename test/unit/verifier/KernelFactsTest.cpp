@@ -170,7 +170,7 @@ TEST_CASE("What is known of a number", "[kernel]") {
   CHECK_FALSE(is("cast:i64:f16", 70000, 70000));
   CHECK_FALSE(is("cast:i8:f32", Rational(1, 2), 0));
   CHECK_FALSE(is("cast:i1:f8E8M0FNU", 0, 0));
-  CHECK_FALSE(is("cast:i8:nothing", 1, 1));
+  CHECK_FALSE(is("cast:i8:none", 1, 1));
   CHECK(is("positive", 0, 0));
   CHECK(is("positive", Rational(1, 2), 1));
   CHECK(is("positive", -1, 0));
