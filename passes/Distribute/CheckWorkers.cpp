@@ -3,6 +3,7 @@
 #include "dialects/Dist/Dist.h"
 #include "passes/Base/Form.h"
 #include "passes/Base/Passes.h"
+#include "passes/Base/Remedy.h"
 
 using namespace mlir;
 
@@ -10,7 +11,6 @@ namespace mlc {
 
 #define GEN_PASS_DEF_CHECKWORKERSPASS
 #include "passes/Base/Passes.h.inc"
-#include "passes/Base/Remedy.h"
 
 namespace {
 

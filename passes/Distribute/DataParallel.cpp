@@ -10,6 +10,7 @@
 #include "mlir/IR/TypeUtilities.h"
 #include "passes/Base/Form.h"
 #include "passes/Base/Passes.h"
+#include "passes/Base/Remedy.h"
 #include "passes/Distribute/Mesh.h"
 
 using namespace mlir;
@@ -229,7 +230,6 @@ LogicalResult distributeTraining(ModuleOp module,
 
 #define GEN_PASS_DEF_DISTRIBUTETRAININGPASS
 #include "passes/Base/Passes.h.inc"
-#include "passes/Base/Remedy.h"
 
 namespace {
 

@@ -10,6 +10,7 @@
 #include "mlir/IR/TypeUtilities.h"
 #include "passes/Base/Form.h"
 #include "passes/Base/Passes.h"
+#include "passes/Base/Remedy.h"
 
 using namespace mlir;
 using llvm::ArrayRef;
@@ -186,7 +187,6 @@ LogicalResult localizeStatistics(func::FuncOp main, int64_t groups) {
 
 #define GEN_PASS_DEF_LOCALSTATISTICSPASS
 #include "passes/Base/Passes.h.inc"
-#include "passes/Base/Remedy.h"
 
 namespace {
 

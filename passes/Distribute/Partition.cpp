@@ -4,6 +4,7 @@
 #include "dialects/Module/States.h"
 #include "passes/Base/Form.h"
 #include "passes/Base/Passes.h"
+#include "passes/Base/Remedy.h"
 #include "passes/Distribute/Mesh.h"
 #include "passes/Distribute/Rank.h"
 #include "llvm/ADT/SetVector.h"
@@ -239,7 +240,6 @@ LogicalResult partition(ModuleOp module, const PartitionOptions &options) {
 
 #define GEN_PASS_DEF_PARTITIONPASS
 #include "passes/Base/Passes.h.inc"
-#include "passes/Base/Remedy.h"
 
 namespace {
 
