@@ -182,7 +182,7 @@ LogicalResult Distribution::checkServer() {
                << "moves '" << use.owner
                << "' by statistics of batches, of which a server sees "
                   "nothing"
-               << Remedy{Remedy::Kind::Freeze, use.owner}
+               << Remedy{Remedy::Kind::Freeze, use.owner.str()}
                << Remedy{Remedy::Kind::SumBetweenRanks};
     }
   return success();

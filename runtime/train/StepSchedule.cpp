@@ -1,6 +1,7 @@
 //===- StepSchedule.cpp - The actions of a training step ------------------===//
 
 #include "runtime/train/StepSchedule.h"
+#include "runtime/ApiCall.h"
 
 using namespace mlc::runtime;
 using namespace mlc::runtime::train;
@@ -32,4 +33,9 @@ std::string train::toString(const StepSchedule &schedule) {
               ")";
   }
   return text;
+}
+
+std::string train::scheduleText(const mlc_artifact &artifact) {
+  return artifact.impl->training() ? toString(makeStepSchedule(*artifact.impl))
+                                   : std::string();
 }

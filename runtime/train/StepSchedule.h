@@ -14,6 +14,8 @@
 #include <string>
 #include <vector>
 
+struct mlc_artifact;
+
 namespace mlc::runtime::train {
 
 struct Action {
@@ -30,6 +32,9 @@ StepSchedule makeStepSchedule(const Artifact &artifact);
 
 /// "gradients(0 to 3), apply".
 std::string toString(const StepSchedule &schedule);
+
+/// The schedule of an artifact that trains, as text; empty for others.
+std::string scheduleText(const mlc_artifact &artifact);
 
 } // namespace mlc::runtime::train
 

@@ -5,7 +5,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/ApiCall.h"
 #include "runtime/Text.h"
 #include "runtime/train/StepSchedule.h"
 #include "tools/mlc/Command.h"
@@ -126,14 +125,6 @@ llvm::Expected<std::vector<mlc_port>> states(const Model &model) {
     if (mlc_status status = mlc_artifact_state(model.get(), i, &port))
       return runtimeFailure(model.name(), status);
   return ports;
-}
-
-/// The actions of a training artifact's step; empty for other artifacts.
-std::string schedule(const Model &model) {
-  const runtime::Artifact &artifact = *model.get()->impl;
-  return artifact.training() ? runtime::train::toString(
-                                   runtime::train::makeStepSchedule(artifact))
-                             : std::string();
 }
 
 /// The entries of an artifact that has several, the first among them.
@@ -368,7 +359,8 @@ llvm::Error InspectCommand::printJson(const Model &model,
       return described.takeError();
     all["entries"] = std::move(*described);
   }
-  if (std::string text = schedule(model); !text.empty())
+  if (std::string text = runtime::train::scheduleText(*model.get());
+      !text.empty())
     all["schedule"] = json::fixUTF8(text);
   if (found.memory.figures) {
     all["arena_bytes"] = found.memory.figures->arena;
@@ -391,7 +383,8 @@ llvm::Error InspectCommand::printText(const Model &model,
   }
   if (mlc_artifact_axis_count(model.get()))
     llvm::outs() << '\n';
-  if (std::string text = schedule(model); !text.empty())
+  if (std::string text = runtime::train::scheduleText(*model.get());
+      !text.empty())
     llvm::outs() << "each step: " << printable(text) << '\n';
   if (!found.entries.empty())
     llvm::outs() << "entry " << printable(nameOf(model)) << ":\n";

@@ -1,6 +1,7 @@
 //===- TrainFlags.cpp - The flags of mlc train ----------------------------===//
 
 #include "tools/mlc/TrainFlags.h"
+#include "runtime/Training.h"
 #include "tools/mlc/Failure.h"
 #include "tools/mlc/OutputFile.h"
 #include "llvm/Support/FileSystem.h"

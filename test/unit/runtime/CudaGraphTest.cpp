@@ -340,7 +340,7 @@ TEST_CASE("counters of a workspace begin at zero", "[cuda]") {
   {
     CudaSample sample(false, false);
     Program &p = sample.program;
-    p.steps[0].as<GridLaunchStep>().joint = p.addConstant(5000);
+    p.steps[0].as<GridLaunchStep>().workspace = p.addConstant(5000);
     Session session(sample.artifact(), queueOf(*device), 0);
     Numbers numbers(20);
     REQUIRE(numbers.bind(session).ok());
