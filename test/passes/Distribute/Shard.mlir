@@ -11,7 +11,7 @@
 // RUN: not mlc-opt %s --mlc-shard="mesh=a=2,b=2 shard=x=b+a" 2>&1 | FileCheck %s --check-prefix=ORDER
 // ORDER: the sharding 'x=b+a': 'b' stands before 'a'; give them in the order of the mesh, a+b
 // BOTH: {dist.sharding = #dist.sharding<{{\[\["a", "b"\], ""\]}}>, mlc.name = "x"}
-// DIMS: 'x' has 2 dims, and --shard=x=... says how 3 are split
+// DIMS: 'x' has 2 dims, and the sharding of 'x' says how 3 are split
 
 // A parameter of which something is said is a state; other outputs are whole.
 // CHECK: module attributes {dist.mesh = [#dist.axis<"a", 2>, #dist.axis<"b", 2>]}

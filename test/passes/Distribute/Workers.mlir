@@ -7,7 +7,7 @@
 // EXCHANGE: needs something of all samples of a batch, which workers of a server do not exchange
 // STATISTIC: moves 'w' by statistics of batches, of which a server sees nothing
 
-// WINDOW: module attributes {dist.prefetch_limit = 64 : i64, dist.mesh = [#dist.axis<"data", 2>], mlc.roles
+// WINDOW: module attributes {dist.mesh = [#dist.axis<"data", 2>], dist.prefetch_limit = 64 : i64, mlc.roles
 
 // Its loss is a term, and its gradient its own.
 // WORKER: func.func @accumulate(
