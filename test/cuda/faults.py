@@ -238,7 +238,7 @@ def faults():
     yield Fault("ieee", "sums do not sum", "sums[i][j] += a[i]", "sums[i][j] = a[i]")
     yield Fault("ieee", "writes neighbours", "threadM + i * threadsM;\n      const", "threadM * TM + i;\n      const")
     yield Fault("ieee", "columns up to N", "n < problem.columns()", "n <= problem.columns()")
-    yield Fault("ieee", "rows of depth", "alongDepth ? e / BK : e % ROWS", "alongDepth ? e % BK : e % ROWS")
+    yield Fault("ieee", "rows of depth", "alongK ? e / BK : e % ROWS", "alongK ? e % BK : e % ROWS")
 
     # Behind a warp's partial results; the first and second results.
     for which, what in ((1, "behind partial maxima"), (2, "behind the maximum"), (4, "behind partial sums"),

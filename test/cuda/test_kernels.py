@@ -171,7 +171,7 @@ def test_tensor(tools, tmp_path, kind, what):
         expected = {("Vectors", "true"), ("Words", "true"), ("Words" if kind == "tf32" else "Elements", "false")}
         if kind != "tf32":
             expected |= {("Elements", "true"), ("VectorsAcross", "false"), ("WordsAcross", "false")}
-        calls = [[text.removeprefix("Way::") for text in call] for call in graph.calls()]
+        calls = [[text.removeprefix("CopyMode::") for text in call] for call in graph.calls()]
         assert {(call[6], call[7]) for call in calls} == expected
         assert {(call[8], call[9]) for call in calls} == expected
     if what is open_sizes:

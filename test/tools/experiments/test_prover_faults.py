@@ -35,7 +35,7 @@ def test_faults_do_not_overlap_and_come_again():
     for file in prover_faults.sources():
         text = (prover_faults.ROOT / "verifier" / file).read_text()
         made = source_faults.choose(file, text, 12, 1, random.Random(3))
-        assert made == source_faults.choose(file, text, 12, 1, random.Random(3)) and len(made) >= 8, file
+        assert made == source_faults.choose(file, text, 12, 1, random.Random(3)) and len(made) >= 4, file
         places = sorted((f.begin, f.end) for f in made)
         assert all(a[1] <= b[0] for a, b in zip(places, places[1:]))
 
