@@ -310,8 +310,8 @@ Status Artifact::noImage(const Device &device) const {
     text += std::string("run it with device ") +
             (isForGpu ? "cuda" : "emulator") + ", or ";
   }
-  return Status::error(
-      MLC_DEVICE, text + "compile it for target " + device.targetName());
+  return Status::error(MLC_DEVICE,
+                       text + "compile it for target " + device.targetName());
 }
 
 /// Loads on the first device with a suitable image, so that opening a file that

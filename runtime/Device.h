@@ -53,7 +53,8 @@ constexpr int64_t unknownWork = INT64_MAX;
 /// memory, and scratch memory is per block. Devices without blocks (cpu) ignore
 /// both fields: one thread does a task.
 ///
-/// A launch with `workspace` memory, which all blocks share, has no scratch memory.
+/// A launch with `workspace` memory, which all blocks share, has no scratch
+/// memory.
 struct Launch {
   KernelHandle kernel = nullptr;
   /// Addresses on the device: inputs, then outputs.

@@ -71,8 +71,8 @@ struct EpochPlan {
   std::vector<uint8_t> direct;
   std::vector<std::pair<BufferId, uint64_t>> offsets; ///< in this arena
   uint64_t peak = 0, lowerBound = 0;
-  uint64_t scratch = 0; ///< bytes per thread, a multiple of 64
-  uint64_t workspace = 0;   ///< bytes, the maximum over launches
+  uint64_t scratch = 0;   ///< bytes per thread, a multiple of 64
+  uint64_t workspace = 0; ///< bytes, the maximum over launches
   std::vector<ReadyStep> steps;
   std::vector<Place> operands;
   std::vector<int64_t> args;

@@ -41,7 +41,8 @@ Status Session::memory(mlc_memory &memory) const {
   memory.allocated_bytes += shared->bytes();
   for (const BoundInput &input : inputs)
     memory.allocated_bytes += input.staging.capacity();
-  memory.scratch_bytes = scratchStride * queue->workers() + workspace.capacity();
+  memory.scratch_bytes =
+      scratchStride * queue->workers() + workspace.capacity();
   memory.allocated_bytes += scratch.capacity() + workspace.capacity();
   for (const auto &[buffer, mirror] : mirrors)
     memory.allocated_bytes += mirror.capacity();

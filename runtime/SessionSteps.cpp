@@ -105,8 +105,8 @@ Status Session::Steps::prepare(const GridLaunchStep &launch, ReadyStep &ready) {
     status =
         session.sizeOf(*launch.scratch, "the scratch size", step.name, bytes);
   if (status.ok() && launch.workspace)
-    status = session.sizeOf(*launch.workspace, "the workspace's size", step.name,
-                            workspace);
+    status = session.sizeOf(*launch.workspace, "the workspace's size",
+                            step.name, workspace);
   if (!status.ok())
     return status;
   if (block < 1 || block > GridLaunchStep::maxBlock)
@@ -124,8 +124,8 @@ Status Session::Steps::prepare(const GridLaunchStep &launch, ReadyStep &ready) {
   ready.shared = shared;
   plan.scratch = std::max(plan.scratch, bytes);
   if (launch.workspace)
-    plan.workspace =
-        std::max({plan.workspace, workspace, uint64_t(GridLaunchStep::counterBytes)});
+    plan.workspace = std::max(
+        {plan.workspace, workspace, uint64_t(GridLaunchStep::counterBytes)});
   return status;
 }
 

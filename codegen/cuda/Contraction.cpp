@@ -60,8 +60,8 @@ IntExpr runAlong(const Contraction &c, const Access &access,
   return length;
 }
 
-bool readsAlongK(const Contraction &c, const Access &access,
-                     const Roles &roles, ArrayRef<unsigned> rows) {
+bool readsAlongK(const Contraction &c, const Access &access, const Roles &roles,
+                 ArrayRef<unsigned> rows) {
   auto lengthOf = [&](ArrayRef<unsigned> dims) {
     // Open sizes count as large.
     return runAlong(c, access, dims).asConstant().value_or(1 << 20);
@@ -141,7 +141,7 @@ static Tile chooseTile(const Contraction &c, const Roles &roles,
 }
 
 SplitK::SplitK(const Contraction &c, const Roles &roles, const Target &target,
-         int64_t m, int64_t n, int64_t step)
+               int64_t m, int64_t n, int64_t step)
     : m(m), n(n) {
   tiles = product(c, roles.batch) * product(c, roles.rows).ceilDiv(m) *
           product(c, roles.columns).ceilDiv(n);
@@ -157,8 +157,9 @@ void callSkeleton(KernelPrinter &to, KernelText &text, const Contraction &c,
   text.scratchBytes = IntExpr::constant(to.kernel.context(), 0);
   text.tasks = split.tiles * split.parts;
   if (!split.parts.isConstant(1))
-    text.workspaceBytes = workspaceBytes(split.tiles, split.parts,
-                                 split.m * split.n * storageBytes(c.accumulator));
+    text.workspaceBytes =
+        workspaceBytes(split.tiles, split.parts,
+                       split.m * split.n * storageBytes(c.accumulator));
   std::string members;
   auto add = [&](StringRef prefix, size_t count) {
     for (size_t i = 0; i < count; ++i)

@@ -57,13 +57,13 @@ IntExpr runAlong(const Contraction &c, const Access &access,
                  llvm::ArrayRef<unsigned> dims);
 /// Whether neighbouring threads should read a factor along K instead of along
 /// its `rows` (for B: columns), because contiguous runs are longer there.
-bool readsAlongK(const Contraction &c, const Access &access,
-                     const Roles &roles, llvm::ArrayRef<unsigned> rows);
+bool readsAlongK(const Contraction &c, const Access &access, const Roles &roles,
+                 llvm::ArrayRef<unsigned> rows);
 /// How the work is split: blocks compute tiles of `m` x `n`, and `parts` blocks
 /// share each tile along K (split-K), in whole steps.
 struct SplitK {
-  SplitK(const Contraction &c, const Roles &roles, const Target &target, int64_t m,
-      int64_t n, int64_t step);
+  SplitK(const Contraction &c, const Roles &roles, const Target &target,
+         int64_t m, int64_t n, int64_t step);
   int64_t m, n;
   IntExpr tiles, parts;
 };

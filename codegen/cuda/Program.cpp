@@ -347,7 +347,9 @@ void ProgramPrinter::printLaunch(const Step &step,
   pass(tasks);
   // workspace replaces scratch memory, of which each block has its own.
   bool hasScratch = launch.scratch && !launch.workspace;
-  pass(launch.workspace ? "workspace" : hasScratch ? "scratch.memory" : "nullptr");
+  pass(launch.workspace ? "workspace"
+       : hasScratch     ? "scratch.memory"
+                        : "nullptr");
   pass(hasScratch ? "scratch.stride" : "0ll");
   std::string shared = launch.shared ? sizeText(*launch.shared) : "0";
   std::string what = "kernel " + kernel;

@@ -276,7 +276,8 @@ void CudaQueue::setWords(const Launch &launch) {
   for (size_t i = 0; i < launch.numSymbols; ++i)
     words.push_back(launch.symbols[i]);
   words.push_back(launch.grid);
-  words.push_back(address(launch.workspace ? launch.workspace : launch.scratch.base));
+  words.push_back(
+      address(launch.workspace ? launch.workspace : launch.scratch.base));
   words.push_back(launch.scratch.stride);
 }
 

@@ -156,8 +156,8 @@ private:
       return trains ? Status::badFile("is of mlc compile; training splits the "
                                       "batch over \"data\"")
                     : readShardings(value);
-    static const char *const known[] = {"zero",          "fusion",
-                                        "bucket_bytes",  "first_bucket_bytes",
+    static const char *const known[] = {"zero",           "fusion",
+                                        "bucket_bytes",   "first_bucket_bytes",
                                         "prefetch_limit", "batch_statistics",
                                         "staleness"};
     std::string all;

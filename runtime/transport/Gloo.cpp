@@ -29,12 +29,12 @@ struct Notes : gloo::rendezvous::Store {
       : comm(comm), deadline(deadline) {}
   void set(const std::string &key, const std::vector<char> &data) override {
     comm.rendezvous->notes().set(comm.prefix + "/gloo/" + key,
-                              std::string(data.begin(), data.end()));
+                                 std::string(data.begin(), data.end()));
   }
   std::vector<char> get(const std::string &key) override {
     std::string value;
-    if (std::string error = comm.rendezvous->wait(comm.prefix + "/gloo/" + key,
-                                               value, "rank " + key, deadline);
+    if (std::string error = comm.rendezvous->wait(
+            comm.prefix + "/gloo/" + key, value, "rank " + key, deadline);
         !error.empty())
       throw std::runtime_error(error);
     return {value.begin(), value.end()};

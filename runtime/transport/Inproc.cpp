@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/transport/Heartbeat.h"
 #include "runtime/transport/Engine.h"
 #include "runtime/transport/EngineTable.h"
+#include "runtime/transport/Heartbeat.h"
 #include "runtime/transport/Reduce.h"
 
 #include <chrono>

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/transport/Heartbeat.h"
 #include "runtime/transport/EngineTable.h"
+#include "runtime/transport/Heartbeat.h"
 
 #include <mpi.h>
 
@@ -56,8 +56,8 @@ void openBoard(mlc_comm *comm) {
   MPI_Comm_split_type(comm->all, MPI_COMM_TYPE_SHARED, comm->rank,
                       MPI_INFO_NULL, &comm->machine);
   void *own = nullptr;
-  MPI_Win_allocate_shared(sizeof(HeartbeatCell), 1, MPI_INFO_NULL, comm->machine,
-                          &own, &comm->window);
+  MPI_Win_allocate_shared(sizeof(HeartbeatCell), 1, MPI_INFO_NULL,
+                          comm->machine, &own, &comm->window);
   new (own) HeartbeatCell();
   MPI_Barrier(comm->machine);
   int local = 0;
@@ -99,7 +99,8 @@ mlc_status open(const mlc_world *world, mlc_comm **comm, char *text,
   auto *result = new mlc_comm;
   MPI_Comm_rank(MPI_COMM_WORLD, &result->rank);
   MPI_Comm_size(MPI_COMM_WORLD, &result->size);
-  // If the size is wrong the caller fails; opening the heartbeats needs all ranks.
+  // If the size is wrong the caller fails; opening the heartbeats needs all
+  // ranks.
   if (world->size < 0 || world->size == result->size)
     openBoard(result);
   *comm = result;

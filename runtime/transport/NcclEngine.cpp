@@ -132,7 +132,7 @@ std::string connect(mlc_comm &comm, int device, Clock::time_point deadline) {
     result = library().ncclGetUniqueId(&id);
     text.assign(id.internal, sizeof(id.internal));
     comm.rendezvous->notes().set(comm.prefix + "/nccl",
-                              result == ncclSuccess ? text : "");
+                                 result == ncclSuccess ? text : "");
   }
   if (result != ncclSuccess)
     return describe(result, "ncclGetUniqueId");

@@ -4,8 +4,8 @@
 #define MLC_RUNTIME_TRANSPORT_NCCLENGINE_H
 
 #include "runtime/cuda/Driver.h"
-#include "runtime/transport/Rendezvous.h"
 #include "runtime/transport/Nccl.h"
+#include "runtime/transport/Rendezvous.h"
 
 #include <atomic>
 #include <condition_variable>

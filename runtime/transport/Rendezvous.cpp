@@ -48,7 +48,7 @@ static std::string checkLaunched(const std::string &address, int size) {
 }
 
 std::string Rendezvous::join(int ownRank, int ownSize,
-                          Clock::time_point deadline) {
+                             Clock::time_point deadline) {
   rank = ownRank;
   size = ownSize;
   const std::string address = variable("MASTER_ADDR"), port = meetingPort();
@@ -127,8 +127,8 @@ std::string Rendezvous::whoEnded() {
 }
 
 std::string Rendezvous::wait(const std::string &name, std::string &value,
-                          const std::string &whose,
-                          Clock::time_point deadline) {
+                             const std::string &whose,
+                             Clock::time_point deadline) {
   while (!store.get(name, value)) {
     if (std::string error = whoEnded(); !error.empty())
       return error;
@@ -141,9 +141,9 @@ std::string Rendezvous::wait(const std::string &name, std::string &value,
 }
 
 std::string Rendezvous::collect(const std::string &prefix,
-                             const std::vector<int> &ranks,
-                             std::vector<std::string> &values,
-                             Clock::time_point deadline) {
+                                const std::vector<int> &ranks,
+                                std::vector<std::string> &values,
+                                Clock::time_point deadline) {
   values.assign(ranks.size(), "");
   auto nameOf = [&](size_t i) {
     return prefix + "/" + std::to_string(ranks[i]);
@@ -164,18 +164,18 @@ std::string Rendezvous::collect(const std::string &prefix,
 }
 
 std::string Rendezvous::exchange(const std::string &prefix,
-                              const std::vector<int> &ranks,
-                              const std::string &value,
-                              std::vector<std::string> &values,
-                              Clock::time_point deadline) {
+                                 const std::vector<int> &ranks,
+                                 const std::string &value,
+                                 std::vector<std::string> &values,
+                                 Clock::time_point deadline) {
   store.set(prefix + "/" + std::to_string(rank), value);
   return collect(prefix, ranks, values, deadline);
 }
 
 std::string Rendezvous::split(const std::string &prefix,
-                           const std::vector<int> &ranks, int color,
-                           std::vector<int> &members,
-                           Clock::time_point deadline) {
+                              const std::vector<int> &ranks, int color,
+                              std::vector<int> &members,
+                              Clock::time_point deadline) {
   std::vector<std::string> colors;
   const std::string own = std::to_string(color);
   if (std::string error =
@@ -239,9 +239,10 @@ static std::string machine(int fd) {
   return id + "/" + std::to_string(status.st_dev);
 }
 
-std::string SharedHeartbeats::open(Rendezvous &rendezvous, const std::string &prefix,
-                              const std::vector<int> &ranks, int ownIndex,
-                              Rendezvous::Clock::time_point deadline) {
+std::string SharedHeartbeats::open(Rendezvous &rendezvous,
+                                   const std::string &prefix,
+                                   const std::vector<int> &ranks, int ownIndex,
+                                   Rendezvous::Clock::time_point deadline) {
   own = ownIndex;
   std::string token =
       std::to_string(getpid()) + "-" + std::to_string(std::random_device()());
@@ -249,7 +250,7 @@ std::string SharedHeartbeats::open(Rendezvous &rendezvous, const std::string &pr
     rendezvous.notes().set(prefix + "/token", token);
   if (std::string error =
           rendezvous.wait(prefix + "/token", token,
-                       "rank " + std::to_string(ranks[0]), deadline);
+                          "rank " + std::to_string(ranks[0]), deadline);
       !error.empty())
     return error;
   const std::string name = "/mlc-" + token;
@@ -277,8 +278,8 @@ std::string SharedHeartbeats::open(Rendezvous &rendezvous, const std::string &pr
   const char *locks = fcntl(fd, F_OFD_SETLK, &lock) == 0 ? "+" : "-";
   const std::string here = machine(fd);
   std::vector<std::string> machines;
-  std::string error = rendezvous.exchange(prefix + "/machine", ranks, locks + here,
-                                       machines, deadline);
+  std::string error = rendezvous.exchange(prefix + "/machine", ranks,
+                                          locks + here, machines, deadline);
   auto *at = static_cast<HeartbeatCell *>(memory);
   for (size_t i = 0; error.empty() && i < ranks.size(); ++i) {
     cells.push_back(machines[i].substr(1) == here ? &at[i] : nullptr);
@@ -297,8 +298,9 @@ std::string MetEnd::join(const mlc_world &world,
   std::iota(ranks.begin(), ranks.end(), 0);
   rendezvous = std::make_shared<Rendezvous>();
   std::string error = rendezvous->join(rank, size, deadline);
-  return error.empty() ? heartbeats.open(*rendezvous, prefix, ranks, rank, deadline)
-                       : error;
+  return error.empty()
+             ? heartbeats.open(*rendezvous, prefix, ranks, rank, deadline)
+             : error;
 }
 
 std::string MetEnd::explain(const std::string &error) {
@@ -339,8 +341,8 @@ std::string MetEnd::split(int color, Rendezvous::Clock::time_point deadline,
     group.ranks.push_back(ranks[member]);
     *members++ = member;
   }
-  return group.heartbeats.open(*rendezvous, group.prefix, group.ranks, group.rank,
-                          deadline);
+  return group.heartbeats.open(*rendezvous, group.prefix, group.ranks,
+                               group.rank, deadline);
 }
 
 } // namespace mlc::runtime::transport

@@ -1,16 +1,16 @@
 //===- Rendezvous.h - Rendezvous at MASTER_ADDR -----------------*- C++ -*-===//
 //
 // Rendezvous of engines without their own launcher (Gloo, NCCL): the table of
-// notes that rank 0 holds (Store.h), checks that ranks agree, and the heartbeats of
-// each machine (Heartbeat.h).
+// notes that rank 0 holds (Store.h), checks that ranks agree, and the
+// heartbeats of each machine (Heartbeat.h).
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef MLC_RUNTIME_TRANSPORT_RENDEZVOUS_H
 #define MLC_RUNTIME_TRANSPORT_RENDEZVOUS_H
 
-#include "runtime/transport/Heartbeat.h"
 #include "runtime/transport/EngineTable.h"
+#include "runtime/transport/Heartbeat.h"
 #include "runtime/transport/Store.h"
 
 #include <memory>
@@ -104,7 +104,8 @@ struct MetEnd : EngineEnd {
   SharedHeartbeats heartbeats;
 
   /// What is wrong, with the remedy, or nothing.
-  std::string join(const mlc_world &world, Rendezvous::Clock::time_point deadline);
+  std::string join(const mlc_world &world,
+                   Rendezvous::Clock::time_point deadline);
   /// An engine's connection error, or its cause if known a moment later: which
   /// rank died.
   std::string explain(const std::string &error);

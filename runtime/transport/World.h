@@ -18,8 +18,8 @@ struct World {
 
   bool isSlurm() const { return launcher == "Slurm"; }
   bool found() const { return size >= 0; }
-  /// The default engine for this launcher: Gloo if it provides a rendezvous point,
-  /// else MPI.
+  /// The default engine for this launcher: Gloo if it provides a rendezvous
+  /// point, else MPI.
   const char *engine() const { return launcher == "torchrun" ? "gloo" : "mpi"; }
 };
 
