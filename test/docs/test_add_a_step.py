@@ -25,7 +25,7 @@ def follow(page, runtime):
     """Does what the page says; the files that it changed."""
     row, kinds, declarations, definitions = re.findall(r"```c\+\+\n(.*?)```", page, re.S)
     steps, execution = runtime / "Step.h", runtime / "SessionSteps.cpp"
-    insert(steps, "/// Every kind; the places", row + "\n")
+    insert(steps, "/// All kinds; a kind's index", row + "\n")
     text, count = re.subn(r"using StepDetail =.*?;\n", kinds, steps.read_text(), flags=re.S)
     assert count == 1
     steps.write_text(text)
