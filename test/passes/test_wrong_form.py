@@ -13,7 +13,7 @@ func.func @main(%x: tensor<2x3xf32> {mlc.name = "x"}) -> (tensor<2x3xf32> {mlc.n
 """
 # What each form begins with, and what its passes say when given another one.
 FORMS = {
-    "graph": "a graph of mlc operators; run it before --mlc-lower-to-linalg",
+    "graph": "a graph of mlc operators; run it before mlc-lower-to-linalg",
     "lowered": "linalg on tensors; run mlc-lower-to-linalg first",
     "kernels": "kernels and their program; run mlc-fuse first",
 }
