@@ -147,6 +147,6 @@ TEST_CASE("an artifact for GPUs alone says how it is run", "[cuda]") {
   CHECK(status.code == MLC_DEVICE);
   CHECK_THAT(status.message,
              Contains("was compiled for cuda (source), which this device "
-                      "(cuda:0) does not run; compile it with "
-                      "--target=cuda:sm_90"));
+                      "(cuda:0) does not run; compile it for target "
+                      "cuda:sm_90"));
 }
