@@ -165,4 +165,13 @@ OwningOpRef<ModuleOp> parseModuleText(llvm::StringRef text,
   return parseBuffer(llvm::MemoryBuffer::getMemBufferCopy(text, name), context);
 }
 
+OwningOpRef<ModuleOp> parseVerifiedText(llvm::StringRef text,
+                                        llvm::StringRef name,
+                                        MLIRContext *context) {
+  llvm::SourceMgr sources;
+  sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer(text, name),
+                             llvm::SMLoc());
+  return parseWithNames(sources, context);
+}
+
 } // namespace mlc

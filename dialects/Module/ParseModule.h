@@ -28,6 +28,11 @@ mlir::OwningOpRef<mlir::ModuleOp> parseModuleFile(llvm::StringRef path,
 mlir::OwningOpRef<mlir::ModuleOp> parseModuleText(llvm::StringRef text,
                                                   llvm::StringRef name,
                                                   mlir::MLIRContext *context);
+/// Reads, without verification, a text that an earlier parseModuleText
+/// accepted: the build's, of which this program holds the hash.
+mlir::OwningOpRef<mlir::ModuleOp> parseVerifiedText(llvm::StringRef text,
+                                                    llvm::StringRef name,
+                                                    mlir::MLIRContext *context);
 
 /// The name of an argument in the text from which it was read, without `%`;
 /// empty if it was not read by the functions above. The name is the argument's

@@ -1,5 +1,9 @@
-//===- NoProofs.cpp - The empty table, for the tool that makes the table --===//
+//===- NoProofs.cpp - Empty tables, for the tool that makes the tables ----===//
 
 #include "rewrites/Rules/Rule.h"
 
-llvm::ArrayRef<mlc::ProvedRule> mlc::provedRules() { return {}; }
+using namespace mlc;
+
+llvm::ArrayRef<ProvedRule> mlc::provedRules() { return {}; }
+
+llvm::ArrayRef<VerifiedRuleFile> mlc::verifiedRuleFiles() { return {}; }

@@ -2,7 +2,8 @@
 //
 // Build step: proves every shipped rule. For each proved one it writes, as C++,
 // its hash, float class and whether the proof is two-way, and its statement by
-// hash. An unproved rule is reported and omitted, so no engine applies it.
+// hash. An unproved rule is reported and omitted, so no engine applies it. The
+// hashes of each file's text and rules are written too.
 //
 //===----------------------------------------------------------------------===//
 
@@ -78,6 +79,25 @@ textOfTable(const std::map<std::string, std::string> &entries) {
          "mlc::provedRules() { return llvm::ArrayRef(table).drop_back(); }\n";
 }
 
+/// The table of verifiedRuleFiles; `rules` are those of all shipped files.
+static std::string textOfFiles(RuleSet &rules) {
+  std::vector<EmbeddedRuleFile> files(generatedRuleFiles());
+  llvm::append_range(files, writtenRuleFiles());
+  std::string arrays, table;
+  size_t next = 0;
+  for (auto [i, file] : llvm::enumerate(files)) {
+    std::string array = "rulesOfFile" + std::to_string(i);
+    arrays += "\nstatic const char *const " + array + "[] = {\n";
+    for ([[maybe_unused]] mlir::Operation &rule : *rules.modules[i]->getBody())
+      arrays += "    \"" + rules.rules[next++].hash + "\",\n";
+    arrays += "};\n";
+    table += "    {\"" + hashOfBytes(file.text) + "\", " + array + "},\n";
+  }
+  return arrays + "\nstatic const VerifiedRuleFile files[] = {\n" + table +
+         "};\n\nllvm::ArrayRef<VerifiedRuleFile> mlc::verifiedRuleFiles() "
+         "{ return files; }\n";
+}
+
 static std::string
 textOfStatements(RuleSet &rules,
                  const std::map<std::string, std::string> &proved) {
@@ -123,7 +143,7 @@ int main(int argc, char **argv) {
   };
   if (!verifyRules(rules.rules.size(), settings, load, take))
     return 3;
-  bool isWritten = write(output, textOfTable(entries)) &&
+  bool isWritten = write(output, textOfTable(entries) + textOfFiles(rules)) &&
                    write(statements, textOfStatements(rules, entries));
   return isWritten ? 0 : 9;
 }

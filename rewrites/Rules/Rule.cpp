@@ -9,6 +9,7 @@
 #include "rewrites/Rules/Bindings.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/BLAKE3.h"
 #include "llvm/Support/SourceMgr.h"
@@ -178,7 +179,13 @@ static verifier::ParameterTypes findRealTypes(Rule &rule) {
   return types;
 }
 
-FailureOr<Rule> Rule::read(rule::DefOp def) {
+std::string mlc::hashOfBytes(StringRef bytes) {
+  llvm::BLAKE3 hasher;
+  hasher.update(bytes);
+  return llvm::toHex(hasher.final<16>(), /*LowerCase=*/true);
+}
+
+FailureOr<Rule> Rule::read(rule::DefOp def, StringRef hash) {
   Rule rule;
   rule.def = def;
   for (Operation &op : def.getBody().front()) {
@@ -195,10 +202,7 @@ FailureOr<Rule> Rule::read(rule::DefOp def) {
       if (def.assumes(i, predicate))
         rule.assumptions.tensors.push_back(
             {i, predicate, describeArgument(before, i)});
-  std::string text = hashText(def);
-  llvm::BLAKE3 hasher;
-  hasher.update(text);
-  rule.hash = llvm::toHex(hasher.final<16>(), /*LowerCase=*/true);
+  rule.hash = hash.empty() ? hashOfBytes(hashText(def)) : hash.str();
   rule.proved = findProof(rule.hash);
   rule.splits = findSplits(rule);
   rule.realTypes = findRealTypes(rule);
@@ -227,18 +231,21 @@ std::vector<std::string> Rule::freeSymbols() {
   return {free.begin(), free.end()};
 }
 
-LogicalResult RuleSet::add(OwningOpRef<ModuleOp> module) {
-  for (Operation &op : *module->getBody()) {
+LogicalResult RuleSet::add(OwningOpRef<ModuleOp> module,
+                           llvm::ArrayRef<const char *> hashes) {
+  llvm::StringSet<> names;
+  for (Rule &rule : rules)
+    names.insert(rule.getName());
+  for (auto [i, op] : llvm::enumerate(*module->getBody())) {
     auto def = dyn_cast<rule::DefOp>(op);
     if (!def)
       return op.emitError() << "expected a rule.def";
-    FailureOr<Rule> rule = Rule::read(def);
+    FailureOr<Rule> rule = Rule::read(def, hashes.empty() ? "" : hashes[i]);
     if (failed(rule))
       return failure();
-    for (Rule &other : rules)
-      if (other.getName() == rule->getName())
-        return def.emitError()
-               << "a rule named @" << rule->getName() << " exists already";
+    if (!names.insert(rule->getName()).second)
+      return def.emitError()
+             << "a rule named @" << rule->getName() << " exists already";
     rules.push_back(*rule);
   }
   modules.push_back(std::move(module));
@@ -253,13 +260,26 @@ void RuleSet::keepApplicable(FpMode fp) {
   llvm::erase_if(rules, [&](Rule &rule) { return !isApplicable(rule, fp); });
 }
 
+/// What the build knows of a file with this text; null if it knows none.
+static const VerifiedRuleFile *findVerified(StringRef text) {
+  std::string hash = hashOfBytes(text);
+  for (const VerifiedRuleFile &file : verifiedRuleFiles())
+    if (hash == file.textHash)
+      return &file;
+  return nullptr;
+}
+
 LogicalResult mlc::addRuleFile(RuleSet &rules, MLIRContext *context,
                                StringRef text, StringRef name,
                                RuleOrigin origin) {
   context->loadDialect<rule::RuleDialect, MlcDialect, func::FuncDialect>();
-  OwningOpRef<ModuleOp> module = parseModuleText(text, name, context);
+  const VerifiedRuleFile *known = findVerified(text);
+  OwningOpRef<ModuleOp> module = known ? parseVerifiedText(text, name, context)
+                                       : parseModuleText(text, name, context);
   const size_t first = rules.rules.size();
-  if (!module || failed(rules.add(std::move(module))))
+  if (!module || failed(rules.add(std::move(module),
+                                  known ? known->ruleHashes
+                                        : llvm::ArrayRef<const char *>())))
     return failure();
   for (Rule &rule : llvm::drop_begin(rules.rules, first))
     rule.origin = origin;

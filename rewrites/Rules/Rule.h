@@ -64,7 +64,8 @@ struct Rule {
   mlir::func::FuncOp getAfter() { return def.getAfter(); }
 
   /// Reads a definition. Fails, with an error, on words it does not know.
-  static mlir::FailureOr<Rule> read(rule::DefOp def);
+  /// `hash` is the rule's hash where it is known; otherwise it is computed.
+  static mlir::FailureOr<Rule> read(rule::DefOp def, llvm::StringRef hash = "");
 
   /// Symbols that only `after` has: free choices (how far to enlarge a kernel)
   /// which an engine must make before it can apply the rule.
@@ -90,8 +91,10 @@ struct RuleSet {
   std::vector<mlir::OwningOpRef<mlir::ModuleOp>> modules;
   std::vector<Rule> rules;
 
-  /// Adds the rules of a parsed file, in order. Names are unique.
-  mlir::LogicalResult add(mlir::OwningOpRef<mlir::ModuleOp> module);
+  /// Adds the rules of a parsed file, in order. Names are unique. `hashes` are
+  /// those of all its rules, or none.
+  mlir::LogicalResult add(mlir::OwningOpRef<mlir::ModuleOp> module,
+                          llvm::ArrayRef<const char *> hashes = {});
 
   /// Removes the rules that suit only mlc's own code generator.
   void dropLowering();
@@ -125,6 +128,19 @@ struct ProvedRule {
 };
 /// The table that the build made by proving the shipped rules, sorted by hash.
 llvm::ArrayRef<ProvedRule> provedRules();
+
+/// What the build computed of a shipped file when it verified the file's text.
+struct VerifiedRuleFile {
+  const char *textHash;                    // hashOfBytes of the text
+  llvm::ArrayRef<const char *> ruleHashes; // of its rules, in order
+};
+/// One entry per shipped file. A program that holds the text with this hash
+/// need not verify or hash the rules again, which takes most of the time that
+/// a small model compiles.
+llvm::ArrayRef<VerifiedRuleFile> verifiedRuleFiles();
+
+/// The BLAKE3 hash by which rules and their files are identified, in hex.
+std::string hashOfBytes(llvm::StringRef bytes);
 
 /// Whether the proof is about bits, including infinities and NaN; other proofs
 /// are about real numbers.
