@@ -19,37 +19,41 @@ endif()
 # MLIR's headers are most of what a source compiles; read once they halve the
 # time of a build. Sources include what they use all the same: the presets of the
 # sanitizers build without. One set for each way to compile; they do not mix.
+# Unit tests are compiled with exceptions, as Catch2 wants, and -O1: they run for
+# seconds.
 option(MLC_PRECOMPILE_HEADERS "Compile the headers of MLIR that most sources include once" ON)
-function(mlc_add_precompiled_headers name)
+function(mlc_add_precompiled_headers name header)
   set(source ${CMAKE_BINARY_DIR}/${name}.cpp)
   file(CONFIGURE OUTPUT ${source} CONTENT "// Only its precompiled headers are used.\n")
   add_library(${name} OBJECT ${source})
   target_include_directories(${name} SYSTEM PRIVATE ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
-  target_precompile_headers(${name} PRIVATE ${PROJECT_SOURCE_DIR}/cmake/PrecompiledHeaders.h)
+  target_precompile_headers(${name} PRIVATE ${header})
   target_compile_options(${name} PRIVATE -fPIC ${ARGN})
   # The compiler cache must not hand one folder's headers to another, which hold
   # its path. It knows them by what they are made of, so that objects are found
   # from other folders.
   target_compile_options(${name} PRIVATE "SHELL:-Xclang -fno-pch-timestamp")
   set_target_properties(${name} PROPERTIES CXX_COMPILER_LAUNCHER "")
-  file(SHA256 ${PROJECT_SOURCE_DIR}/cmake/PrecompiledHeaders.h headers)
+  file(SHA256 ${PROJECT_SOURCE_DIR}/cmake/PrecompiledHeaders.h compiler)
+  file(SHA256 ${header} headers)
   file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/CMakeFiles/${name}.dir/cmake_pch.hxx.pch.sum
-    CONTENT "${headers} ${CMAKE_CXX_COMPILER_VERSION} ${LLVM_PACKAGE_VERSION} ${CMAKE_BUILD_TYPE} ${ARGN}\n")
+    CONTENT "${compiler} ${headers} ${CMAKE_CXX_COMPILER_VERSION} ${LLVM_PACKAGE_VERSION} ${CMAKE_BUILD_TYPE} ${ARGN}\n")
 endfunction()
 if(MLC_PRECOMPILE_HEADERS)
-  mlc_add_precompiled_headers(mlc_headers -fno-exceptions)
-  mlc_add_precompiled_headers(mlc_headers_exceptions)
+  set(folder ${PROJECT_SOURCE_DIR}/cmake)
+  mlc_add_precompiled_headers(mlc_headers ${folder}/PrecompiledHeaders.h -fno-exceptions)
+  mlc_add_precompiled_headers(mlc_test_headers ${folder}/PrecompiledTestHeaders.h -O1)
 endif()
-# mlc_precompile_headers(TARGET [EXCEPTIONS]): a target over MLIR that is compiled
-# with or without exceptions uses them.
+# mlc_precompile_headers(TARGET [TEST]): a target over MLIR uses those of the
+# compiler or those of unit tests.
 function(mlc_precompile_headers target)
-  cmake_parse_arguments(ARG "EXCEPTIONS" "" "" ${ARGN})
+  cmake_parse_arguments(ARG "TEST" "" "" ${ARGN})
   if(NOT MLC_PRECOMPILE_HEADERS)
     return()
   endif()
   set(headers mlc_headers)
-  if(ARG_EXCEPTIONS)
-    set(headers mlc_headers_exceptions)
+  if(ARG_TEST)
+    set(headers mlc_test_headers)
   endif()
   # A dependency on the target alone would not make objects wait.
   get_target_property(folder ${target} SOURCE_DIR)

@@ -24,7 +24,7 @@ Roles findRoles(const Contraction &c) {
   for (auto [d, dim] : llvm::enumerate(c.dims)) {
     bool inX = moves(c.x, d), inW = moves(c.w, d);
     if (!dim.parallel)
-      roles.depth.push_back(d);
+      roles.k.push_back(d);
     else if (inX == inW)
       roles.batch.push_back(d);
     else
@@ -67,8 +67,8 @@ bool readsAlongK(const Contraction &c, const Access &access, const Roles &roles,
     return runAlong(c, access, dims).asConstant().value_or(1 << 20);
   };
   constexpr int64_t enough = 8;
-  int64_t depth = lengthOf(roles.depth), along = lengthOf(rows);
-  return depth >= enough ? along < enough || depth >= along : false;
+  int64_t k = lengthOf(roles.k), along = lengthOf(rows);
+  return k >= enough ? along < enough || k >= along : false;
 }
 
 //===----------------------------------------------------------------------===//
@@ -90,7 +90,7 @@ FailureOr<Contraction> matchTiles(const Kernel &kernel) {
     std::optional<int64_t> count = product(*c, dims).asConstant();
     return count && *count <= few;
   };
-  if (isFew(roles.rows, 4) || isFew(roles.columns, 4) || isFew(roles.depth, 7))
+  if (isFew(roles.rows, 4) || isFew(roles.columns, 4) || isFew(roles.k, 7))
     return failure();
   return c;
 }
@@ -104,7 +104,7 @@ Extents::Extents(const Contraction &c, const Roles &roles) {
   rows = guess(roles.rows);
   columns = guess(roles.columns);
   batch = guess(roles.batch);
-  depth = guess(roles.depth);
+  k = guess(roles.k);
 }
 
 int64_t Extents::tiles(int64_t m, int64_t n) const {
@@ -148,7 +148,7 @@ SplitK::SplitK(const Contraction &c, const Roles &roles, const Target &target,
   // A part with fewer steps along K is hardly worth its partial sums, and the
   // last block reads all parts one after another.
   constexpr int64_t least = 128, most = 32;
-  parts = chooseParts(tiles, product(c, roles.depth), std::max(least, 4 * step),
+  parts = chooseParts(tiles, product(c, roles.k), std::max(least, 4 * step),
                       most, target);
 }
 

@@ -1,8 +1,8 @@
 //===- Contraction.h - Contractions as CUDA C++ -----------------*- C++ -*-===//
 //
 // A contraction (codegen/kernel/Contraction.h) is a batch of matrix products
-// whose rows, columns and depth may each be several loops: a convolution's
-// columns are its pixels, its depth the channels and positions of its kernel.
+// whose rows, columns and K may each be several loops: a convolution's
+// columns are its pixels, its K the channels and positions of its kernel.
 // The skeletons in kernels/ read it through a struct `Problem` that is printed
 // here: sizes, offsets and the epilogue.
 //
@@ -19,8 +19,8 @@ namespace mlc::cuda {
 /// The role of each loop of a contraction. Lists hold indices into
 /// Contraction::dims, the fastest last.
 struct Roles {
-  llvm::SmallVector<unsigned> batch, rows, columns, depth;
-  /// Factor A has the rows and depth, B the columns; false: A is `x`.
+  llvm::SmallVector<unsigned> batch, rows, columns, k;
+  /// Factor A has the rows and K, B the columns; false: A is `x`.
   bool isSwapped = false;
   const Access &a(const Contraction &c) const { return isSwapped ? c.w : c.x; }
   const Access &b(const Contraction &c) const { return isSwapped ? c.x : c.w; }
@@ -73,10 +73,10 @@ std::string printProblem(KernelPrinter &to, const Contraction &c,
 /// Fills text and code with a call of `skeleton` for the problem.
 void callSkeleton(KernelPrinter &to, KernelText &text, const Contraction &c,
                   llvm::StringRef skeleton, const SplitK &split);
-/// Sizes of rows, columns, batch and depth; open sizes count as large.
+/// Sizes of rows, columns, batch and K; open sizes count as large.
 struct Extents {
   Extents(const Contraction &c, const Roles &roles);
-  int64_t rows, columns, batch, depth;
+  int64_t rows, columns, batch, k;
   /// The number of tiles of this size.
   int64_t tiles(int64_t m, int64_t n) const;
 };

@@ -7,7 +7,7 @@ namespace mlc::cuda {
 
 constexpr int64_t counterBytes = runtime::GridLaunchStep::counterBytes;
 
-IntExpr chooseParts(IntExpr sums, IntExpr depth, int64_t least, int64_t most,
+IntExpr chooseParts(IntExpr sums, IntExpr k, int64_t least, int64_t most,
                     const Target &target) {
   mlir::MLIRContext *ctx = sums.getContext();
   auto number = [&](int64_t value) { return IntExpr::constant(ctx, value); };
@@ -16,7 +16,7 @@ IntExpr chooseParts(IntExpr sums, IntExpr depth, int64_t least, int64_t most,
   constexpr int64_t counters = counterBytes / sizeof(uint32_t);
   int64_t blocks = 2 * std::min<int64_t>(target.cost.units, counters);
   IntExpr room = number(blocks).floorDiv(IntExpr::max(sums, number(1)));
-  IntExpr worth = IntExpr::min(depth.floorDiv(least), number(most));
+  IntExpr worth = IntExpr::min(k.floorDiv(least), number(most));
   return IntExpr::max(IntExpr::min(room, worth), number(1));
 }
 

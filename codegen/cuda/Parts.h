@@ -14,9 +14,9 @@
 
 namespace mlc::cuda {
 
-/// How many blocks share each of `sums` sums (or tiles of sums) of `depth`
+/// How many blocks share each of `sums` sums (or tiles of sums) of `k`
 /// terms: at most `most`, each with at least `least` terms.
-IntExpr chooseParts(IntExpr sums, IntExpr depth, int64_t least, int64_t most,
+IntExpr chooseParts(IntExpr sums, IntExpr k, int64_t least, int64_t most,
                     const Target &target);
 
 /// Bytes of workspace: counters, and `bytes` for each part of each sum; only

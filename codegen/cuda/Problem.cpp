@@ -137,7 +137,7 @@ void ProblemPrinter::side(StringRef name, StringRef row, const Access &access,
           type + " y) {\n      return {" + sums + "};\n    }\n  };\n";
   place(name, ("place" + name).str(), ("Index batch, Index " + row).str(),
         access, {{"batch", roles.batch}, {row, rows}}, /*hasOffset=*/true);
-  place(name, ("step" + name).str(), "Index k", access, {{"k", roles.depth}},
+  place(name, ("step" + name).str(), "Index k", access, {{"k", roles.k}},
         /*hasOffset=*/false);
   inside(name, access);
   load(name, access, casts);
@@ -290,7 +290,7 @@ std::string ProblemPrinter::print() {
     text += "  long long s" + std::to_string(i) + ";\n";
   size("rows", product(c, roles.rows));
   size("columns", product(c, roles.columns));
-  size("depth", product(c, roles.depth));
+  size("K", product(c, roles.k));
   size("parts", split.parts);
   side("A", "m", roles.a(c), roles.rows, roles.aCasts(c));
   side("B", "n", roles.b(c), roles.columns, roles.bCasts(c));

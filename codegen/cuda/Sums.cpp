@@ -27,7 +27,7 @@ struct SumGroup {
   /// For each dim of the sums the dim of the outputs that indexes it (not
   /// counting dims of size 1), or -1 if its index is 0.
   SmallVector<int> dims;
-  IntExpr count, depth;
+  IntExpr count, k;
   /// Sums of a block.
   int64_t width = 1;
   IntExpr parts;
@@ -131,7 +131,7 @@ static bool chooseSharing(SumGroup &group, const EmitOptions &options) {
   const Target &target = options.target;
   bool hasNeighbours = readsNeighbours(group.op);
   group.width = hasNeighbours ? 32 : 1;
-  group.parts = chooseParts(group.count.ceilDiv(group.width), group.depth,
+  group.parts = chooseParts(group.count.ceilDiv(group.width), group.k,
                             worth * threads / group.width, most, target);
   if (!group.parts.isConstant(1))
     return true;
@@ -163,12 +163,12 @@ static FailureOr<SumGroup> matchSums(const Kernel &kernel,
     return failure();
   group.count =
       elementCount(kernel.shapeOf(group.op->getResult(0)), kernel.context());
-  group.depth = IntExpr::constant(kernel.context(), 1);
+  group.k = IntExpr::constant(kernel.context(), 1);
   SmallVector<IntExpr> sizes = loopSizes(kernel, group.op);
   SmallVector<unsigned> dims;
   group.op.getReductionDims(dims);
   for (unsigned d : dims)
-    group.depth = group.depth * sizes[d];
+    group.k = group.k * sizes[d];
   ArrayRef<IntExpr> shape = kernel.shapeOf(kernel.outputs.front());
   if (elementCount(shape, kernel.context()) != group.count ||
       !chooseSharing(group, options) || !findDims(kernel, group))
@@ -238,14 +238,13 @@ void SumPrinter::printLoop(Indices loops, const Index &part) {
   for (unsigned d : dims)
     extents.push_back(sizes[d]);
   Index each =
-      printer.size(group.depth.ceilDiv(group.parts)); // parts are at least one
+      printer.size(group.k.ceilDiv(group.parts)); // parts are at least one
   std::string first =
       code.define("Index", "first", part.text + " * " + each.text);
   printer.helpers.need("minimum");
-  std::string end =
-      code.define("Index", "end",
-                  "minimum<Index>(" + first + " + " + each.text + ", " +
-                      printer.size(group.depth).text + ")");
+  std::string end = code.define("Index", "end",
+                                "minimum<Index>(" + first + " + " + each.text +
+                                    ", " + printer.size(group.k).text + ")");
   std::string w = std::to_string(group.width), k = code.fresh("k");
   std::string step = std::to_string(threads / group.width);
   code.block("for (Index " + k + " = " + first + " + Index(threadIdx.x) / " +

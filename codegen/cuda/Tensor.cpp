@@ -46,7 +46,7 @@ bool acceptsTensor(const Kernel &kernel, const EmitOptions &options) {
   if (failed(c) || productsOf(*c, findRoles(*c), options).empty())
     return false;
   // A word or two along k would be mostly zeros.
-  return Extents(*c, findRoles(*c)).depth >= 8;
+  return Extents(*c, findRoles(*c)).k >= 8;
 }
 
 //===----------------------------------------------------------------------===//
@@ -113,11 +113,11 @@ static Reading chooseReading(const Contraction &c, const Access &access,
   bool alongK = readsAlongK(c, access, roles, rows);
   if (!isZeroOutside)
     return {"CopyMode::Elements", alongK};
-  if (hasRuns(c, access, roles.depth, 16 / bytes))
+  if (hasRuns(c, access, roles.k, 16 / bytes))
     return {"CopyMode::Vectors", true};
   if (bytes == 2 && hasRuns(c, access, rows, 16 / bytes))
     return {"CopyMode::VectorsAcross", false};
-  if (bytes == 4 || hasRuns(c, access, roles.depth, 4 / bytes))
+  if (bytes == 4 || hasRuns(c, access, roles.k, 4 / bytes))
     return {"CopyMode::Words", bytes == 4 ? alongK : true};
   if (bytes == 2 && hasRuns(c, access, rows, 4 / bytes))
     return {"CopyMode::WordsAcross", false};

@@ -126,7 +126,7 @@ void Execution::multiply(unsigned first, unsigned end) {
     return report(absent(threads[first], first, "multiplies matrices"));
   if (unsigned number = threads[first].kind - 1; number >= 4)
     return multiplyBytes(&threads[first], number & 2, number & 1);
-  unsigned kind = threads[first].kind - 1, depth = kind == 2 ? 8 : 16;
+  unsigned kind = threads[first].kind - 1, sizeOfK = kind == 2 ? 8 : 16;
   float a[16][16], b[16][8];
   for (unsigned lane = 0; lane < 32; ++lane) {
     const uint64_t *words = threads[first + lane].words;
@@ -149,7 +149,7 @@ void Execution::multiply(unsigned first, unsigned end) {
     for (unsigned i = 0; i < 4; ++i) {
       unsigned row = lane / 4 + i / 2 * 8, column = 2 * (lane % 4) + i % 2;
       // The product is exact in double; one rounding to float for each.
-      for (unsigned k = 0; k < depth; ++k)
+      for (unsigned k = 0; k < sizeOfK; ++k)
         sums[i] = float(double(sums[i]) + double(a[row][k]) * b[k][column]);
     }
   }

@@ -3,6 +3,8 @@
 #include "runtime/plan/Plan.h"
 #include "runtime/Blake3.h"
 #include "runtime/Text.h"
+#include "runtime/Training.h"
+#include "runtime/transport/RankThread.h"
 #include "runtime/transport/Schedule.h"
 
 #include <algorithm>
@@ -142,10 +144,14 @@ Status Plan::check() const {
   if (Status status = checkAlgorithm(algorithm, training.has_value(), mesh);
       !status.ok())
     return status;
-  if (!training)
-    return mesh.empty() && (!shardings.empty() || !algorithm.empty())
-               ? wrong("is about the ranks of a mesh, and has no mesh")
-               : Status::success();
+  if (training)
+    return checkTraining();
+  return mesh.empty() && (!shardings.empty() || !algorithm.empty())
+             ? wrong("is about the ranks of a mesh, and has no mesh")
+             : Status::success();
+}
+
+Status Plan::checkTraining() const {
   const TrainingPlan &own = *training;
   if (own.ranks < 1 || own.countRanks() > maxRanks)
     return wrong("training is on 1 to " + std::to_string(maxRanks) + " ranks");
@@ -153,6 +159,15 @@ Status Plan::check() const {
     return wrong("there is no stage " +
                  std::to_string(static_cast<int>(own.zero)) +
                  " of ZeRO; there are 0, 1, 2 and 3");
+  if (own.accumulate < 1 || own.accumulate > mostBatchesOfAStep)
+    return wrong("a step averages the gradients of 1 to " +
+                 std::to_string(mostBatchesOfAStep) + " batches, not of " +
+                 std::to_string(own.accumulate));
+  if (Status status = transport::checkGroups(static_cast<uint64_t>(own.groups));
+      !status.ok())
+    return status;
+  if (own.countRanks() == 1 && own.groups > 1)
+    return wrong("groups are of several ranks, and there is one");
   if (own.countRanks() == 1 && own.zero != ZeroStage::None)
     return wrong("ZeRO splits states over ranks, and there is one");
   if (own.prefetchLimit < 0 || own.staleness < 0)
@@ -166,9 +181,9 @@ Status Plan::check() const {
   if (own.prefetchLimit != defaultPrefetchLimit &&
       own.zero < ZeroStage::Gradients)
     return wrong("a prefetch limit is of ZeRO's stages 2 and 3");
-  if (own.hasServer && (own.zero != ZeroStage::None ||
+  if (own.hasServer && (own.zero != ZeroStage::None || own.groups > 1 ||
                         !(own.buckets == BucketOptions::of(own.buckets.rule))))
-    return wrong("stages of ZeRO and buckets are not taken beside the "
+    return wrong("stages of ZeRO, buckets and groups are not taken beside the "
                  "algorithm server, which has all states and gets all "
                  "gradients; give colocated");
   return Status::success();

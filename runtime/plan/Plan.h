@@ -81,6 +81,11 @@ struct TrainingPlan {
   /// The most steps that a worker may be ahead of the slowest.
   int64_t staleness = 0;
   BatchStatistics statistics = BatchStatistics::Global;
+  /// Batches whose gradients a step averages.
+  int64_t accumulate = 1;
+  /// Communicators that collectives take in turn, so that several are under way
+  /// at once.
+  int64_t groups = 1;
 
   /// All ranks, including a parameter server.
   int64_t countRanks() const { return ranks + hasServer; }
@@ -97,6 +102,10 @@ struct Plan {
   /// "own", the engine's. Empty: the engine's, or a ring for types that not
   /// every engine can add.
   std::string algorithm;
+  /// The most bytes that intermediate results may take on a rank; 0: no limit.
+  /// Kernels run again where that takes less memory than keeping their results
+  /// (docs/Rematerialization.md).
+  uint64_t memory = 0;
 
   /// Whether the engine may carry out reductions itself.
   bool usesOwn() const { return algorithm.empty() || algorithm == "own"; }
@@ -129,6 +138,9 @@ struct Plan {
   /// Reads and checks a text, for `mlc compile` or, with `trains`, `mlc train`.
   /// Errors name the key.
   static Status parse(std::string_view text, bool trains, Plan &plan);
+
+private:
+  Status checkTraining() const;
 };
 
 /// The axis along which training splits a batch.

@@ -1,6 +1,7 @@
 //===- PlanText.cpp - Plans as JSON ---------------------------------------===//
 
 #include "runtime/Text.h"
+#include "runtime/plan/Bytes.h"
 #include "runtime/plan/Json.h"
 #include "runtime/plan/Plan.h"
 
@@ -55,6 +56,10 @@ void addTraining(const TrainingPlan &plan, Writer &writer) {
     writer.add("batch_statistics", "\"local\"");
   if (plan.staleness)
     writer.add("staleness", std::to_string(plan.staleness));
+  if (plan.accumulate != 1)
+    writer.add("accumulate", std::to_string(plan.accumulate));
+  if (plan.groups != 1)
+    writer.add("groups", std::to_string(plan.groups));
 }
 
 } // namespace
@@ -86,6 +91,8 @@ std::string Plan::text() const {
   }
   if (!algorithm.empty())
     writer.add("algorithm", jsonString(algorithm));
+  if (memory)
+    writer.add("memory", std::to_string(memory));
   if (training)
     addTraining(*training, writer);
   return writer.take();
@@ -156,10 +163,13 @@ private:
       return trains ? Status::badFile("is of mlc compile; training splits the "
                                       "batch over \"data\"")
                     : readShardings(value);
+    if (key == "memory")
+      return readMemory(value);
     static const char *const known[] = {"zero",           "fusion",
                                         "bucket_bytes",   "first_bucket_bytes",
                                         "prefetch_limit", "batch_statistics",
-                                        "staleness"};
+                                        "staleness",      "accumulate",
+                                        "groups"};
     std::string all;
     for (const char *one : known) {
       if (key == one)
@@ -167,8 +177,9 @@ private:
                       : Status::badFile("is of mlc train");
       all += std::string(", ") + one;
     }
-    return Status::badFile("is no key of a plan; there are mesh, algorithm" +
-                           (trains ? all : std::string(", shard")));
+    return Status::badFile(
+        "is no key of a plan; there are mesh, algorithm, memory" +
+        (trains ? all : std::string(", shard")));
   }
 
   Status readMesh(const json::Value &value) {
@@ -198,6 +209,19 @@ private:
     if (trains)
       plan.training->hasServer = *name == "server";
     return Status::success();
+  }
+
+  Status readMemory(const json::Value &value) {
+    const auto *text = value.get<std::string>();
+    const auto *number = value.get<int64_t>();
+    if (!text && !number)
+      return expected("a number of bytes, or a string, \"1.5GiB\"", value);
+    const std::string given = text ? *text : std::to_string(*number);
+    return parseBytes(given, plan.memory)
+               ? Status::success()
+               : Status::badFile("expected a positive number of bytes, as "
+                                 "1500000, \"1.5GB\" or \"1.5GiB\", not " +
+                                 (text ? jsonString(given) : given));
   }
 
   Status readShardings(const json::Value &value) {
@@ -233,13 +257,18 @@ private:
           static_cast<ZeroStage>(std::min<int64_t>(*number, UINT8_MAX));
     else if (key == "bucket_bytes")
       training.buckets.bytes = training.buckets.firstBytes = *number;
-    else if (key == "first_bucket_bytes")
-      training.buckets.firstBytes = *number;
-    else if (key == "prefetch_limit")
-      training.prefetchLimit = *number;
     else
-      training.staleness = *number;
+      *findNumber(training, key) = *number;
     return Status::success();
+  }
+
+  /// The number that a key names.
+  static int64_t *findNumber(TrainingPlan &training, const std::string &key) {
+    return key == "first_bucket_bytes" ? &training.buckets.firstBytes
+           : key == "prefetch_limit"   ? &training.prefetchLimit
+           : key == "accumulate"       ? &training.accumulate
+           : key == "groups"           ? &training.groups
+                                       : &training.staleness;
   }
 
   Status readFusion(const std::string &word) {

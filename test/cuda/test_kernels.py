@@ -167,7 +167,7 @@ def test_tensor(tools, tmp_path, kind, what):
     what(Contractions(graph, kind, "tensor"))
     graph.check()
     if what is products:
-        # Every way to load each factor, along the depth and across it.
+        # Every way to load each factor, along K and across it.
         expected = {("Vectors", "true"), ("Words", "true"), ("Words" if kind == "tf32" else "Elements", "false")}
         if kind != "tf32":
             expected |= {("Elements", "true"), ("VectorsAcross", "false"), ("WordsAcross", "false")}

@@ -50,7 +50,7 @@ def test_a_plan_compiles_what_flags_do(tools, folder):
 
 
 @pytest.mark.parametrize("flags", [["--zero=3", "--prefetch-limit=100", "--bucket-bytes=64"], ["--algorithm=ring", "--fusion=horovod"],
-                                   ["--batch-statistics=local"], []])
+                                   ["--batch-statistics=local"], ["--accumulate=2", "--groups=3", "--memory-budget=64KiB"], []])
 def test_a_plan_trains_what_flags_do(tools, folder, flags):
     train = ["train", folder / "m.onnx", "--loss=cross-entropy", f"--data={folder / 'd.npz'}", "--batch=12", "--steps=5", "--optimizer=adam",
              "--ranks=2"]
@@ -74,6 +74,35 @@ def test_a_plan_of_the_ranks_that_were_launched(tools, folder):
     done = subprocess.run([tools.build / "bin/mlc", "launch", "-n", "2", "--", tools.build / "bin/mlc", "train", folder / "m.onnx", "--print-plan",
                            "--zero=1"], capture_output=True, text=True, timeout=60)
     assert json.loads(done.stdout) == {"mesh": {"data": 2}, "zero": 1}, done.stderr
+
+
+def test_what_is_not_of_ranks_alone(tools, folder):
+    """Batches of a step and memory are in the plan of one rank, too."""
+    flags = ["--accumulate=3", "--memory-budget=1.5KiB"]
+    text = printed(tools, "train", folder / "m.onnx", *flags)
+    assert json.loads(text) == {"mesh": {"data": 1}, "memory": 1536, "accumulate": 3}
+    plan = folder / "p.json"
+    for given in (text, text.replace("1536", '"1.5KiB"')):
+        plan.write_text(given)
+        assert printed(tools, "train", folder / "m.onnx", f"--plan={plan}") == text
+        for out, some in (("a", flags), ("b", [f"--plan={plan}"])):
+            done = tools.mlc("train", folder / "m.onnx", "--loss=cross-entropy", "--batch=12", *some, f"--artifact={folder / out}")
+            assert done.returncode == 0, done.stderr
+        assert (folder / "a").read_bytes() == (folder / "b").read_bytes()
+    plan.write_text('{"mesh": {}, "memory": "2kB"}')
+    for out, some in (("a", ["--memory-budget=2000"]), ("b", [f"--plan={plan}"])):
+        done = tools.mlc("compile", folder / "m.onnx", "--dim=n=12", *some, "-o", folder / out)
+        assert done.returncode == 0, done.stderr
+    assert (folder / "a").read_bytes() == (folder / "b").read_bytes()
+    trainer = mlc.Trainer(folder / "m.onnx", loss="cross-entropy", batch=12, plan={"mesh": {"data": 1}, "accumulate": 3})
+    assert trainer.accumulate == 3
+
+
+def test_python_opens_the_groups_of_a_plan(folder):
+    plan, ranks = {"mesh": {"data": 2}, "groups": 2}, mlc.Ranks.threads(2, groups=3)
+    assert [one.groups for one in ranks] == [3, 3]
+    with pytest.raises(mlc.UsageError, match="plan: its collectives take 2 groups in turn, and the ranks have 3; open them with groups=2"):
+        mlc.Trainer(folder / "m.onnx", loss="cross-entropy", batch=12, plan=plan, ranks=ranks[0])
 
 
 def test_a_server_is_one_rank_more(tools, folder):
@@ -113,12 +142,21 @@ def test_what_does_not_fit_is_named(tools, folder):
 
     assert "line 1, column 2: expected a key, a string" in error("{mesh}")
     assert '"mesh": {"data": 2}' not in error("")
-    assert "is no key of a plan; there are mesh, algorithm, shard" in error('{"meshes": {}}')
+    assert "is no key of a plan; there are mesh, algorithm, memory, shard" in error('{"meshes": {}}')
     assert "exclude each other: the file says it" in error("{}", "--mesh=a=2", code=2)
     assert "has no input, weight or output 'v'" in error('{"mesh": {"a": 2}, "shard": {"v": "a"}}', code=2)
+    for memory in ("0", "-1", "1.5", '"1 GiB"', '"lots"', "true", "4611686018427387905"):
+        assert '"memory": expected a' in error(f'{{"mesh": {{}}, "memory": {memory}}}')
+    assert "exclude each other" in error('{"mesh": {}}', "--memory-budget=1GiB", code=2)
+    assert '"accumulate": is of mlc train' in error('{"mesh": {}, "accumulate": 2}')
     train = ("train", "--loss=cross-entropy", f"--data={folder / 'd.npz'}", "--batch=12", f"--checkpoint={folder / 'c.npz'}")
     assert "the plan is of 4 ranks, and there is 1; start it with mlc launch -n 4, or give --ranks=4" in error(
         '{"mesh": {"data": 4}}', command=train, code=2)
     assert "exclude each other" in error('{"mesh": {"data": 2}}', "--zero=1", "--ranks=2", command=train, code=2)
+    for key, value, why in (("accumulate", 0, "1 to 1048576 batches, not of 0"), ("accumulate", 2**20 + 1, "1 to 1048576 batches"),
+                            ("groups", 0, "0 groups of ranks; give 1 to 64"), ("groups", 65, "65 groups of ranks; give 1 to 64"),
+                            ("groups", 2, "groups are of several ranks, and there is one")):
+        assert why in error(f'{{"mesh": {{"data": 1}}, "{key}": {value}}}', command=train)
+    assert "exclude each other" in error('{"mesh": {"data": 1}}', "--accumulate=2", command=train, code=2)
     done = tools.mlc("compile", folder / "m.onnx", "-o", "out", f"--plan={folder / 'none.json'}")
     assert done.returncode == 3 and "none.json: cannot be read: No such file" in done.stderr

@@ -5,7 +5,6 @@
 #include "tools/mlc/CompileToFlag.h"
 #include "tools/mlc/ExplainFlag.h"
 #include "tools/mlc/Failure.h"
-#include "tools/mlc/MemoryBudget.h"
 #include "tools/mlc/MeshFlags.h"
 #include "tools/mlc/OutputFile.h"
 #include "llvm/Support/FileSystem.h"
@@ -20,7 +19,7 @@ class CompileCommand : public Command {
 public:
   CompileCommand()
       : Command("compile", "Compile a model to an artifact"),
-        model(sub, "<model.onnx>"), search(sub), budget(sub), mesh(sub),
+        model(sub, "<model.onnx>"), search(sub), mesh(sub),
         output("o", cl::value_desc("file"),
                cl::desc("The artifact to write; with --compile-to, the text "
                         "(standard output)"),
@@ -48,7 +47,6 @@ private:
 
   ModelOptions model;
   SearchFlags search;
-  MemoryBudget budget;
   MeshFlags mesh;
   cl::opt<std::string> output;
   CompileToFlag compileTo;
@@ -166,20 +164,17 @@ llvm::Error CompileCommand::run() {
   if (!emit.empty() && mesh.isGiven())
     return fail(Exit::Usage, "--emit and --mesh exclude each other: what is "
                              "written exchanges nothing between ranks");
-  if (llvm::Error error = compileTo.check(budget))
+  if (llvm::Error error = compileTo.check(mesh.getBudget()))
     return error;
   if (output.empty() && !compileTo.isGiven())
     return fail(Exit::Usage, "no output; give -o FILE.mlca");
   if (llvm::Error error = explain.check())
     return error;
-  auto bytes = budget.bytes();
-  if (!bytes)
-    return bytes.takeError();
   model.checked = checked.checked;
   auto compilation = import();
   if (!compilation)
     return compilation.takeError();
-  (*compilation)->limitMemory(*bytes);
+  (*compilation)->limitMemory(mesh.plan().memory);
   if (llvm::Error error = refuseInputs({output, explain.getFile()},
                                        (*compilation)->getInputFiles()))
     return error;

@@ -1,6 +1,7 @@
 //===- Distribution.cpp - How training is split over ranks ----------------===//
 
 #include "tools/mlc/Distribution.h"
+#include "runtime/Training.h"
 #include "runtime/transport/Schedule.h"
 #include "runtime/transport/World.h"
 #include "tools/mlc/Failure.h"
@@ -30,6 +31,9 @@ DistributionFlags::DistributionFlags(cl::SubCommand &sub)
              cl::desc("Communicators that collectives take in turn, so that "
                       "several are under way at once (1)"),
              cl::sub(sub)),
+      accumulate("accumulate", cl::init(1), cl::value_desc("number"),
+                 cl::desc("Batches whose gradients a step averages (1)"),
+                 cl::sub(sub)),
       zero("zero", cl::init(0), cl::value_desc("stage"),
            cl::desc("Stage of ZeRO: shard optimizer states (1), sums of "
                     "gradients, too (2), weights, too (3) (0: nothing)"),
@@ -94,6 +98,12 @@ llvm::Error DistributionFlags::open(
   options.engine = engine;
   options.timeout = timeout;
   options.groups = groups;
+  if (planFlag.isGiven()) {
+    auto plan = readPlan();
+    if (!plan)
+      return plan.takeError();
+    options.groups = plan->training->groups;
+  }
   options.device = device;
   options.ranks = ranks;
   if (ranks && engine.empty())
@@ -142,7 +152,7 @@ llvm::Error DistributionFlags::refuseBesideServer() const {
                        : llvm::Error::success();
 }
 
-/// Checks the options for several ranks.
+/// Checks names and numbers of the options.
 llvm::Error DistributionFlags::checkNames(bool &hasServer) const {
   if (zero > unsigned(runtime::ZeroStage::Weights))
     return fail(Exit::Usage, "--zero=" + llvm::Twine(zero) +
@@ -159,6 +169,11 @@ llvm::Error DistributionFlags::checkNames(bool &hasServer) const {
   if (prefetchLimit.getNumOccurrences() &&
       zero < unsigned(runtime::ZeroStage::Gradients))
     return fail(Exit::Usage, "--prefetch-limit is of --zero=2 and 3");
+  if (accumulate < 1)
+    return fail(Exit::Usage, "--accumulate must be at least 1");
+  if (accumulate > runtime::mostBatchesOfAStep)
+    return fail(Exit::Usage, "--accumulate must be at most " +
+                                 llvm::Twine(runtime::mostBatchesOfAStep));
   if (bucketBytes < 0 || firstBucketBytes < 0)
     return fail(Exit::Usage,
                 "--bucket-bytes and --first-bucket-bytes must be positive");
@@ -166,8 +181,9 @@ llvm::Error DistributionFlags::checkNames(bool &hasServer) const {
 }
 
 llvm::Expected<runtime::Plan> DistributionFlags::readPlan() const {
-  return planFlag.read({&zero, &algorithm, &staleness, &statistics, &fusion,
-                        &bucketBytes, &firstBucketBytes, &prefetchLimit});
+  return planFlag.read({&accumulate, &groups, &zero, &algorithm, &staleness,
+                        &statistics, &fusion, &bucketBytes, &firstBucketBytes,
+                        &prefetchLimit});
 }
 
 llvm::Expected<int64_t> DistributionFlags::givenRanks() const {
@@ -222,14 +238,20 @@ llvm::Expected<runtime::Plan> DistributionFlags::plan(int64_t ranks) const {
   if (hasServer)
     if (llvm::Error error = refuseBesideServer())
       return error;
+  auto memory = getBudget().bytes();
+  if (!memory)
+    return memory.takeError();
   runtime::Plan plan;
   plan.algorithm = algorithm;
+  plan.memory = *memory;
   runtime::TrainingPlan &training = plan.training.emplace();
   training.ranks = ranks - hasServer;
   training.zero = runtime::ZeroStage(unsigned(zero));
   training.statistics = statistics;
   training.buckets = runtime::BucketOptions::of(fusion);
   training.prefetchLimit = prefetchLimit;
+  training.accumulate = accumulate;
+  training.groups = groups;
   training.hasServer = hasServer;
   training.staleness = staleness;
   runtime::BucketOptions &buckets = training.buckets;

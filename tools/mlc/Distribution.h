@@ -32,6 +32,7 @@ public:
   llvm::Expected<runtime::Plan> givenPlan() const;
   /// Whether --print-plan is given: only print the plan.
   bool prints() const { return planFlag.prints(); }
+  const MemoryBudget &getBudget() const { return planFlag.getBudget(); }
   /// Rank 0 prints the plan for as many ranks as a launcher has started.
   llvm::Error printPlan() const;
 
@@ -46,6 +47,7 @@ private:
   llvm::cl::opt<unsigned> ranks;
   llvm::cl::opt<double> timeout;
   llvm::cl::opt<unsigned> groups;
+  llvm::cl::opt<int64_t> accumulate;
   llvm::cl::opt<unsigned> zero;
   llvm::cl::opt<std::string> algorithm;
   llvm::cl::opt<int64_t> staleness;

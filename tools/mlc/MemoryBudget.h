@@ -10,18 +10,15 @@
 
 namespace mlc::cli {
 
-/// Parses bytes: `N`, or a number with one of B, kB, MB, GB, TB (powers of
-/// 1000), KiB, MiB, GiB, TiB (powers of 1024). Fails with code 2, also if the
-/// number is not positive.
-llvm::Expected<uint64_t> parseBytes(llvm::StringRef flag, llvm::StringRef text);
-
 /// `--memory-budget=BYTES`.
 class MemoryBudget {
 public:
   explicit MemoryBudget(llvm::cl::SubCommand &sub);
 
   bool isGiven() const { return text.getNumOccurrences(); }
-  /// 0: none was given.
+  const llvm::cl::Option &option() const { return text; }
+  /// The bytes; 0 if no budget is given. Fails for a text that parseBytes
+  /// refuses.
   llvm::Expected<uint64_t> bytes() const;
 
 private:

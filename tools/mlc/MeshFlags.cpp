@@ -71,6 +71,10 @@ llvm::Error MeshFlags::check() {
     made = std::move(*plan);
     return llvm::Error::success();
   }
+  auto memory = getBudget().bytes();
+  if (!memory)
+    return memory.takeError();
+  made.memory = *memory;
   if (!isGiven() && mesh.getNumOccurrences())
     return fail(Exit::Usage, "--mesh= has no axes; give AXIS=N,...");
   if (!isGiven() && (!shards.empty() || algorithm.getNumOccurrences()))

@@ -22,6 +22,7 @@ public:
   bool isGiven() const { return !mesh.empty() || planFlag.isGiven(); }
   /// Whether --print-plan is given: only print the plan.
   bool prints() const { return planFlag.prints(); }
+  const MemoryBudget &getBudget() const { return planFlag.getBudget(); }
 
   /// Reads the flags. Fails for malformed texts, unknown axes, too many ranks
   /// of an axis, an axis used twice in one tensor, and shardings without a

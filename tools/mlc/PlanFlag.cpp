@@ -17,11 +17,13 @@ PlanFlag::PlanFlag(cl::SubCommand &sub, bool trains)
                cl::desc("Print how the program is split over ranks, for "
                         "--plan, and do nothing else"),
                cl::sub(sub)),
-      trains(trains) {}
+      budget(sub), trains(trains) {}
 
 llvm::Expected<mlc::runtime::Plan>
 PlanFlag::read(llvm::ArrayRef<const cl::Option *> others) const {
-  for (const cl::Option *other : others)
+  llvm::SmallVector<const cl::Option *> all(others);
+  all.push_back(&budget.option());
+  for (const cl::Option *other : all)
     if (other->getNumOccurrences())
       return fail(Exit::Usage, "--plan and --" + other->ArgStr +
                                    " exclude each other: the file says it");

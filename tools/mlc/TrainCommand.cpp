@@ -4,7 +4,6 @@
 #include "runtime/train/ServedTraining.h"
 #include "tools/mlc/Command.h"
 #include "tools/mlc/Failure.h"
-#include "tools/mlc/MemoryBudget.h"
 #include "tools/mlc/OptimizerFlags.h"
 #include "tools/mlc/OutputFile.h"
 #include "tools/mlc/TrainFlags.h"
@@ -107,7 +106,6 @@ private:
 
   ModelOptions model;
   TrainingFlags training;
-  MemoryBudget budget;
   OptimizerFlags optimizerFlags;
   DeviceOption device;
   DistributionFlags distribution;
@@ -118,8 +116,8 @@ private:
 
 TrainCommand::TrainCommand()
     : Command("train", "Train a model's weights on samples"),
-      model(sub, "<model.onnx>"), training(sub), budget(sub),
-      optimizerFlags(sub), device(sub), distribution(sub), flags(sub) {}
+      model(sub, "<model.onnx>"), training(sub), optimizerFlags(sub),
+      device(sub), distribution(sub), flags(sub) {}
 
 llvm::Error TrainCommand::writeModel(const Job &job,
                                      const train::Trainer &trainer,
@@ -177,15 +175,12 @@ TrainCommand::prepare(const mlc::runtime::Plan &plan, bool isServer) const {
   auto rate = optimizerFlags.learningRate(flags.steps);
   if (!rate)
     return rate.takeError();
-  auto bytes = budget.bytes();
-  if (!bytes)
-    return bytes.takeError();
   const mlc::runtime::TrainingPlan &split = *plan.training;
   const bool isWorker = split.hasServer && !isServer;
   const bool evaluates =
       !flags.evaluationFile.empty() || !flags.artifact.empty();
   const mlc::TrainingEntries entries{
-      flags.accumulate, evaluates && !isWorker,
+      split.accumulate, evaluates && !isWorker,
       flags.keepHalf,   split.hasServer,
       isWorker,         countsRight() && !isWorker};
   const bool isSplit = isWorker || (!split.hasServer && split.ranks > 1);
@@ -216,7 +211,7 @@ TrainCommand::prepare(const mlc::runtime::Plan &plan, bool isServer) const {
     if (llvm::Error error = readSamples(*read, options))
       return error;
   auto file = read->compilation->shareModelFile();
-  read->compilation->limitMemory(*bytes);
+  read->compilation->limitMemory(plan.memory);
   auto built = read->compilation->build();
   if (!built)
     return built.takeError();
@@ -285,7 +280,7 @@ llvm::Error TrainCommand::train(const Job &job, const train::Group &ranks,
     return statusFailure(status);
   const auto &memory = job.read.compilation->getMemoryReport();
   if (memory && tells)
-    llvm::outs() << describe(*memory, *budget.bytes()) << '\n';
+    llvm::outs() << describe(*memory, job.plan.memory) << '\n';
   status = own.served
                ? own.served->run(trainer, loop, job.plan.training->staleness)
                : loop.run();
@@ -306,7 +301,7 @@ llvm::Error TrainCommand::finish(const Job &job, const train::Trainer &trainer,
   if (llvm::Error error =
           printUse(trainer, loop, all, sent, job.plan.usesOwn(), tells))
     return error;
-  if (budget.isGiven() && tells) {
+  if (job.plan.memory && tells) {
     train::TrainingMemory memory;
     if (auto status = trainer.memory(memory); !status.ok())
       return statusFailure(status);
@@ -350,14 +345,14 @@ static void forEachRank(size_t count, llvm::function_ref<void(size_t)> work) {
 }
 
 llvm::Error TrainCommand::run() {
-  if (llvm::Error error = training.compileTo.check(budget))
+  if (llvm::Error error = training.compileTo.check(distribution.getBudget()))
     return error;
   if (distribution.prints())
     return distribution.printPlan();
   if (training.compileTo.isGiven())
     return writePhase(
         model, training, optimizerFlags, flags.batch,
-        {flags.accumulate, !flags.evaluationFile.empty(), flags.keepHalf,
+        {/*accumulate=*/1, !flags.evaluationFile.empty(), flags.keepHalf,
          /*isApart=*/false, /*computesAlone=*/false, countsRight()},
         distribution);
   if (llvm::Error error = flags.check())

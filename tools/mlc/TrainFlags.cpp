@@ -1,7 +1,6 @@
 //===- TrainFlags.cpp - The flags of mlc train ----------------------------===//
 
 #include "tools/mlc/TrainFlags.h"
-#include "runtime/Training.h"
 #include "tools/mlc/Failure.h"
 #include "tools/mlc/OutputFile.h"
 #include "llvm/Support/FileSystem.h"
@@ -58,9 +57,6 @@ TrainFlags::TrainFlags(cl::SubCommand &sub)
             cl::desc("Samples in a batch, of all ranks together, where the "
                      "model leaves that open"),
             cl::sub(sub)),
-      accumulate("accumulate", cl::init(1), cl::value_desc("number"),
-                 cl::desc("Batches whose gradients a step averages (1)"),
-                 cl::sub(sub)),
       keepHalf("keep-half",
                cl::desc("Keep 16-bit weights beside their float32 masters, and "
                         "sum gradients in 16 bits"),
@@ -166,16 +162,12 @@ llvm::Error TrainFlags::check() const {
   } bounds[] = {{"--steps", steps, 1},
                 {"--batch", batch, batch.getNumOccurrences() ? 1 : 0},
                 {"--log-every", printEvery, 1},
-                {"--accumulate", accumulate, 1},
                 {"--evaluate-every", evaluateEvery, 1},
                 {"--checkpoint-every", checkpointEvery, 1}};
   for (const Bound &bound : bounds)
     if (bound.value < bound.low)
       return fail(Exit::Usage, llvm::formatv("{0} must be at least {1}",
                                              bound.flag, bound.low));
-  if (accumulate > runtime::mostBatchesOfAStep)
-    return fail(Exit::Usage, llvm::formatv("--accumulate must be at most {0}",
-                                           runtime::mostBatchesOfAStep));
   return llvm::Error::success();
 }
 

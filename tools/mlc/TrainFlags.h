@@ -40,7 +40,7 @@ struct TrainFlags : ReportFlags {
 
   llvm::cl::opt<unsigned> threads;
   llvm::cl::opt<std::string> dataFile;
-  llvm::cl::opt<int64_t> batch, accumulate;
+  llvm::cl::opt<int64_t> batch;
   llvm::cl::opt<bool> keepHalf;
   llvm::cl::opt<int64_t> steps;
   llvm::cl::opt<uint64_t> seed;

@@ -453,6 +453,7 @@ llvm::Error mlc::cli::writePhase(const ModelOptions &options,
   if (!plan)
     return plan.takeError();
   const runtime::TrainingPlan &split = *plan->training;
+  entries.accumulate = split.accumulate;
   if (split.hasServer) {
     entries.evaluates = false;
     entries.isApart = entries.computesAlone = true;

@@ -77,7 +77,7 @@ readTrainingModel(const ModelOptions &options, const TrainingFlags &flags,
 
 /// Writes the result of --compile-to to standard output: the program of one of
 /// the ranks of --ranks, a worker if there is a server; without a server, with
-/// `entries`.
+/// `entries`. The plan determines how many batches a step has.
 llvm::Error writePhase(const ModelOptions &options, const TrainingFlags &flags,
                        const OptimizerFlags &optimizer, int64_t batch,
                        TrainingEntries entries,

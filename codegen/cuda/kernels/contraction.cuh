@@ -22,7 +22,7 @@ struct ElementReader {
     const int e = threadIdx.x + i * THREADS;
     return alongK ? e / BK : e % ROWS;
   }
-  MLC_DEVICE static int depth(int i) {
+  MLC_DEVICE static int kOf(int i) {
     const int e = threadIdx.x + i * THREADS;
     return alongK ? e % BK : e / ROWS;
   }
@@ -37,11 +37,11 @@ struct ElementReader {
   MLC_DEVICE void read(T *tile, Index firstK) const {
 #pragma unroll
     for (int i = 0; i < loads; ++i) {
-      const Index k = firstK + depth(i);
+      const Index k = firstK + kOf(i);
       T value = T(0);
-      if (inside[i] && k < side.depth())
+      if (inside[i] && k < side.K())
         value = side.load(places[i] + side.step(k));
-      tile[depth(i) * stride + row(i)] = value;
+      tile[kOf(i) * stride + row(i)] = value;
     }
   }
 };

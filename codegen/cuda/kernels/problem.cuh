@@ -6,7 +6,7 @@
 // A batch of matrix products of A (M x K) and B (K x N). Problem, printed for
 // each kernel, has
 //
-//   rows(), columns(), depth()         M, N, K
+//   rows(), columns(), K()         M, N, K
 //   parts()                            blocks that share a tile, along K
 //   placeA(batch, m), stepA(k)         their sum is the position (PlaceA) of an
 //   placeB(batch, n), stepB(k)         element of A; the same for B
@@ -23,7 +23,7 @@ template <typename P> struct SideA {
   using Place = typename P::PlaceA;
   const P &problem;
   MLC_DEVICE Index count() const { return problem.rows(); }
-  MLC_DEVICE Index depth() const { return problem.depth(); }
+  MLC_DEVICE Index K() const { return problem.K(); }
   MLC_DEVICE Place place(Index batch, Index m) const {
     return problem.placeA(batch, m);
   }
@@ -40,7 +40,7 @@ template <typename P> struct SideB {
   using Place = typename P::PlaceB;
   const P &problem;
   MLC_DEVICE Index count() const { return problem.columns(); }
-  MLC_DEVICE Index depth() const { return problem.depth(); }
+  MLC_DEVICE Index K() const { return problem.K(); }
   MLC_DEVICE Place place(Index batch, Index n) const {
     return problem.placeB(batch, n);
   }
@@ -60,7 +60,7 @@ template <int BM, int BN, int STEP> struct TileOfTask {
   Index begin, end;
   template <typename Problem>
   MLC_DEVICE TileOfTask(const Problem &problem, long long task) {
-    const Index steps = (problem.depth() + STEP - 1) / STEP;
+    const Index steps = (problem.K() + STEP - 1) / STEP;
     const Index parts = problem.parts(), each = (steps + parts - 1) / parts;
     begin = Index(task % parts) * each;
     end = begin + each < steps ? begin + each : steps;

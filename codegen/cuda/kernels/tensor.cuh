@@ -73,7 +73,7 @@ struct WordReader {
     uint32_t bits = 0;
 #pragma unroll
     for (int e = 0; e < Mma::perWord; ++e)
-      if (isRow && k + e < side.depth())
+      if (isRow && k + e < side.K())
         bits |= Mma::bits(side.load(place + side.step(k + e)))
                 << (e * 32 / Mma::perWord);
     return bits;
@@ -86,7 +86,7 @@ struct WordReader {
     if constexpr (copyMode == CopyMode::Elements) {
       *to = elements(places[which], inside[which], k);
     } else {
-      const bool isStored = inside[which] && k < side.depth();
+      const bool isStored = inside[which] && k < side.K();
       const auto at = places[which] + side.step(isStored ? k : 0);
       copyAsync<4 * wide>(to, side.address(at), isStored && side.inside(at));
     }
@@ -134,11 +134,11 @@ struct WordReader<ROWS, THREADS, copyMode, alongK, Mma, Side, true> {
   MLC_DEVICE void read(uint32_t *tile, Index firstK) const {
 #pragma unroll 4
     for (int i = 0; i < loads; ++i) {
-      const int depth = threadIdx.x / perPlace + i * apart;
-      const Index k = firstK + depth;
-      const bool isStored = isInside && k < side.depth();
+      const int slot = threadIdx.x / perPlace + i * apart;
+      const Index k = firstK + slot;
+      const bool isStored = isInside && k < side.K();
       const auto at = place + side.step(isStored ? k : 0);
-      copyAsync<bytes>(tile + depth * Layout<ROWS, copyMode>::stride + row() / 2,
+      copyAsync<bytes>(tile + slot * Layout<ROWS, copyMode>::stride + row() / 2,
                        side.address(at), isStored && side.inside(at));
     }
   }

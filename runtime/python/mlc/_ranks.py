@@ -35,6 +35,7 @@ class Ranks:
         if device is not None and (not isinstance(device, str) or "\0" in device):
             raise UsageError(f"device: expected a device's name, not {device!r}")
         options = self._options(timeout, groups)
+        self._groups = groups
         options.device = device.encode() if device is not None else None
         call("mlc_ranks_open", engine.encode() if engine is not None else None, ctypes.byref(options),
              ctypes.byref(self._handle))
@@ -60,6 +61,7 @@ class Ranks:
         for handle in handles:
             ranks.append(cls.__new__(cls))
             ranks[-1]._handle = ctypes.c_void_p(handle)
+            ranks[-1]._groups = groups
         return ranks
 
     def __del__(self):
@@ -73,6 +75,11 @@ class Ranks:
     def rank(self) -> int:
         """Which of them this is, from 0."""
         return library().mlc_ranks_rank(self._handle)
+
+    @property
+    def groups(self) -> int:
+        """How many communicators take collectives in turn."""
+        return self._groups
 
     @property
     def count(self) -> int:

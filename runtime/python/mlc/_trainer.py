@@ -1,6 +1,7 @@
 """Training: the trainer of the runtime over batches that the caller gives."""
 
 import ctypes
+import json
 import numbers
 import os
 import pathlib
@@ -146,6 +147,7 @@ class Trainer:
             flags += [f"--accumulate={accumulate}"] if accumulate != 1 else []
             flags += [f"--ranks={ranks.count}"] if ranks is not None and ranks.count > 1 else []
             self._model = _compile(model, flags, plan)
+            _check_groups(plan, ranks)
         given = CTrainerOptions(ctypes.sizeof(CTrainerOptions), threads, device.encode() if device else None,
                                 handle_of(ranks), None)
         call("mlc_trainer_create", self._model._handle, ctypes.byref(given), ctypes.byref(self._handle))
@@ -396,6 +398,16 @@ def _fill(tensor: CTensor, dense: np.ndarray) -> None:
     tensor.type, tensor.rank = _arrays.number_of(dense.dtype), dense.ndim
     tensor.dims[: dense.ndim] = dense.shape
     tensor.data, tensor.bytes = _arrays.address_of(dense), dense.nbytes
+
+
+def _check_groups(plan: Any, ranks: Ranks | None) -> None:
+    """Refuses ranks with other groups than the plan's, which mlc has read before."""
+    if plan is None or ranks is None or ranks.count == 1:
+        return
+    says = plan if isinstance(plan, Mapping) else json.loads(pathlib.Path(plan).read_text())
+    if (wanted := says.get("groups", 1)) != ranks.groups:
+        raise UsageError(f"plan: its collectives take {wanted} groups in turn, and the ranks have {ranks.groups}; "
+                         f"open them with groups={wanted}")
 
 
 def _compile(model: Source, flags: Sequence[str], plan: Any) -> Model:
