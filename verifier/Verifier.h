@@ -16,7 +16,7 @@
 //
 //   read/FromGraph, FromLinalg       a function becomes one Definition (index
 //                                    notation)
-//   read/Question                    the assumptions become cases
+//   read/Goal                    the assumptions become cases
 //   search/Counterexample            searches small sizes with the evaluator
 //   search/ByKernel, Elaborate       looks for a proof of every case, untrusted
 //   read/CheckProof, kernel/         checks the proof
@@ -107,7 +107,7 @@ struct VerifierOptions {
 };
 
 //===----------------------------------------------------------------------===//
-// The question
+// The goal
 //===----------------------------------------------------------------------===//
 
 /// Whether `after` equals `before` for every size and value that `assumptions`

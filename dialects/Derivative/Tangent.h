@@ -10,7 +10,7 @@
 //
 // No index is inverted and no loop is solved for, so that it can be checked by
 // reading. It defines what a derivative is here, and is trusted: a gradient g
-// is proved by <dy, J t> = <t, g(x, dy)> (verifier/read/GradientQuestions.h).
+// is proved by <dy, J t> = <t, g(x, dy)> (verifier/read/GradientGoals.h).
 //
 //===----------------------------------------------------------------------===//
 

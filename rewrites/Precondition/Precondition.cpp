@@ -29,11 +29,11 @@ class Synthesis {
 public:
   Synthesis(mlir::func::FuncOp before, mlir::func::FuncOp after,
             const Assumptions &base, const SynthesisOptions &options,
-            const Question &question, ArrayRef<unsigned> variedArguments,
+            const Goal &goal, ArrayRef<unsigned> variedArguments,
             SynthesizedCondition &result)
       : before(before), after(after), base(base), options(options),
-        sampler(question, base, variedArguments, options.seed),
-        vocabulary(question, sampler.getUnknowns(), variedArguments),
+        sampler(goal, base, variedArguments, options.seed),
+        vocabulary(goal, sampler.getUnknowns(), variedArguments),
         result(result) {}
 
   void run() {
@@ -276,25 +276,25 @@ SynthesizedCondition synthesizeCondition(mlir::func::FuncOp before,
   Clock::time_point start = Clock::now();
   SynthesizedCondition result;
   before.getContext()->loadDialect<MlcDialect>();
-  Question question = makeQuestion(before, after, base);
-  if (!question.failure.empty() || question.cases.empty()) {
-    result.verdict.reason = question.failure.empty()
+  Goal goal = makeGoal(before, after, base);
+  if (!goal.failure.empty() || goal.cases.empty()) {
+    result.verdict.reason = goal.failure.empty()
                                 ? "the assumptions exclude each other"
-                                : question.failure;
+                                : goal.failure;
     return result;
   }
-  if (!canEvaluate(question)) {
+  if (!canEvaluate(goal)) {
     result.verdict.reason = "an opaque operator has no values to learn from";
     return result;
   }
   // Try symbols and real parameters first; use elements only if these do not
   // suffice.
-  Synthesis(before, after, base, options, question, {}, result).run();
+  Synthesis(before, after, base, options, goal, {}, result).run();
   std::vector<unsigned> arguments =
       argumentsToVary(before, base, options.anyArgument);
   if (!result.isProved() && !arguments.empty()) {
     SynthesizedCondition second;
-    Synthesis(before, after, base, options, question, arguments, second).run();
+    Synthesis(before, after, base, options, goal, arguments, second).run();
     if (second.wasFound())
       result = std::move(second);
   }

@@ -1,4 +1,4 @@
-//===- Samples.cpp - Labelled instantiations of a question ----------------===//
+//===- Samples.cpp - Labelled instantiations of a goal --------------------===//
 
 #include "rewrites/Precondition/Samples.h"
 #include "llvm/ADT/STLExtras.h"
@@ -35,14 +35,14 @@ static ElementFacts factsOf(ArrayRef<double> numbers) {
           verifier::holds(E::AllEqual, numbers)};
 }
 
-Sampler::Sampler(const Question &question, const Assumptions &base,
+Sampler::Sampler(const Goal &goal, const Assumptions &base,
                  ArrayRef<unsigned> variedArguments, uint64_t seed)
-    : question(question), base(base), variedArguments(variedArguments),
-      unknowns(question), isModular(isExactIn(question, EvalDomain::Modular) &&
-                                    variedArguments.empty()),
+    : goal(goal), base(base), variedArguments(variedArguments), unknowns(goal),
+      isModular(isExactIn(goal, EvalDomain::Modular) &&
+                variedArguments.empty()),
       random(seed) {
   for (const TensorShape &shape :
-       ArrayRef(question.before.inputs).take_front(question.numArguments))
+       ArrayRef(goal.before.inputs).take_front(goal.numArguments))
     for (IntExpr dim : shape.dims)
       if (dim.getKind() == IntExpr::Kind::Symbol)
         dims.insert(dim.getSymbol().str());
@@ -132,9 +132,9 @@ bool Sampler::isReasonable(const Instance &instance) const {
   for (ArrayRef<int64_t> sizes : instance.getSizes())
     if (!count(sizes))
       return false;
-  for (unsigned result : question.before.results) {
+  for (unsigned result : goal.before.results) {
     llvm::SmallVector<int64_t> sizes;
-    for (IntExpr dim : question.before.shapeOf({true, result}).dims) {
+    for (IntExpr dim : goal.before.shapeOf({true, result}).dims) {
       std::optional<int64_t> size = dim.evaluate([&](StringRef name) {
         auto it = instance.getSymbols().find(name.str());
         return it == instance.getSymbols().end() ? std::nullopt
@@ -217,8 +217,8 @@ std::optional<bool> Sampler::compare(Instance &instance) {
 }
 
 std::optional<Sample> Sampler::label(const Symbols &symbols) {
-  const Case &one = question.cases[pick(question.cases.size())];
-  Instance instance(question, one, base, random());
+  const Case &one = goal.cases[pick(goal.cases.size())];
+  Instance instance(goal, one, base, random());
   bool fits = instance.setSymbols(unknowns, [&](StringRef name) {
     auto it = symbols.find(name.str());
     return it == symbols.end() ? int64_t(pick(4)) : it->second;
@@ -265,7 +265,7 @@ Sample Sampler::fromCounterexample(const Counterexample &example,
   sample.reals = example.reals;
   sample.isDegenerate = isDegenerate(sample.symbols);
   // Its elements are unknown, so only what was assumed about them counts.
-  sample.arguments.assign(question.numArguments, {false, false, false, false});
+  sample.arguments.assign(goal.numArguments, {false, false, false, false});
   for (const TensorAssumption &t : assumed.tensors) {
     if (t.argument >= sample.arguments.size())
       continue;

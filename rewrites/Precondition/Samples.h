@@ -1,4 +1,4 @@
-//===- Samples.h - Labelled instantiations of a question --------*- C++ -*-===//
+//===- Samples.h - Labelled instantiations of a goal ------------*- C++ -*-===//
 
 #ifndef MLC_REWRITES_PRECONDITION_SAMPLES_H
 #define MLC_REWRITES_PRECONDITION_SAMPLES_H
@@ -29,7 +29,7 @@ struct Sample {
 /// Draws samples that satisfy the base assumptions and labels them.
 class Sampler {
 public:
-  Sampler(const verifier::Question &question, const Assumptions &base,
+  Sampler(const verifier::Goal &goal, const Assumptions &base,
           llvm::ArrayRef<unsigned> variedArguments, uint64_t seed);
 
   /// A fresh sample; nullopt if several tries found none.
@@ -55,7 +55,7 @@ private:
   bool isDegenerate(const verifier::SymbolValues &symbols) const;
   uint64_t pick(uint64_t n) { return random() % n; }
 
-  const verifier::Question &question;
+  const verifier::Goal &goal;
   const Assumptions &base;
   std::vector<unsigned> variedArguments;
   verifier::Unknowns unknowns;

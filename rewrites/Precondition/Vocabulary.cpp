@@ -173,14 +173,14 @@ void Vocabulary::addDerived(const Definition &definition) {
   }
 }
 
-Vocabulary::Vocabulary(const Question &question, const Unknowns &unknowns,
+Vocabulary::Vocabulary(const Goal &goal, const Unknowns &unknowns,
                        ArrayRef<unsigned> arguments)
     : parameters(unknowns.parameters.begin(), unknowns.parameters.end()),
       arguments(arguments) {
-  for (const TensorShape &input : question.before.inputs)
+  for (const TensorShape &input : goal.before.inputs)
     if (!context && !input.dims.empty())
       context = input.dims.front().getContext();
-  for (const Stage &stage : question.before.stages)
+  for (const Stage &stage : goal.before.stages)
     if (!context && !stage.dims.empty())
       context = stage.dims.front().getContext();
   if (!context)
@@ -188,16 +188,16 @@ Vocabulary::Vocabulary(const Question &question, const Unknowns &unknowns,
   for (const std::string &name : unknowns.symbols)
     addQuantity(IntExpr::symbol(context, name));
   numSymbols = quantities.size();
-  for (auto [a, b] : llvm::zip(question.before.results, question.after.results))
-    for (auto [x, y] : llvm::zip(question.before.shapeOf({true, a}).dims,
-                                 question.after.shapeOf({true, b}).dims))
+  for (auto [a, b] : llvm::zip(goal.before.results, goal.after.results))
+    for (auto [x, y] : llvm::zip(goal.before.shapeOf({true, a}).dims,
+                                 goal.after.shapeOf({true, b}).dims))
       if (x != y) {
         addQuantity(x);
         addQuantity(y);
         addQuantity(x - y);
       }
-  addDerived(question.before);
-  addDerived(question.after);
+  addDerived(goal.before);
+  addDerived(goal.after);
 }
 
 //===----------------------------------------------------------------------===//

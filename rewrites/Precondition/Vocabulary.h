@@ -36,11 +36,10 @@ struct LiteralClass {
   unsigned cost() const { return literals.front().cost; }
 };
 
-/// The literals that conditions on a question may use.
+/// The literals that conditions on a goal may use.
 class Vocabulary {
 public:
-  Vocabulary(const verifier::Question &question,
-             const verifier::Unknowns &unknowns,
+  Vocabulary(const verifier::Goal &goal, const verifier::Unknowns &unknowns,
              llvm::ArrayRef<unsigned> arguments);
 
   /// The literals, classified by their truth on the samples; literals that are

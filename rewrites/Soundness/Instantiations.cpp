@@ -14,9 +14,9 @@ namespace mlc {
 namespace {
 
 /// The most exact domain that knows every function of both sides.
-EvalDomain domainFor(const Question &question) {
+EvalDomain domainFor(const Goal &goal) {
   for (EvalDomain domain : {EvalDomain::Modular, EvalDomain::Rational})
-    if (isExactIn(question, domain))
+    if (isExactIn(goal, domain))
       return domain;
   return EvalDomain::Interval;
 }
@@ -52,24 +52,22 @@ public:
         replace(numbers, argument, rule.assumptions);
     ParameterValues reals = instance.getParameters();
     for (auto &[parameter, value] : reals)
-      value = redraw(parameter, value, instance.getQuestion(),
-                     rule.assumptions.reals);
+      value =
+          redraw(parameter, value, instance.getGoal(), rule.assumptions.reals);
     instance.setParameters(std::move(reals));
   }
 
 private:
   static bool isFloat(const Instance &instance, unsigned argument) {
     return mlir::isa<mlir::FloatType>(
-        instance.getQuestion().before.inputs[argument].elementType);
+        instance.getGoal().before.inputs[argument].elementType);
   }
 
   /// Another number for a float parameter if the assumptions admit it.
-  double redraw(llvm::StringRef parameter, double value,
-                const Question &question,
+  double redraw(llvm::StringRef parameter, double value, const Goal &goal,
                 llvm::ArrayRef<RealAssumption> assumptions) {
-    auto it = question.parameters.find(parameter.str());
-    if (it == question.parameters.end() ||
-        !mlir::isa<mlir::FloatType>(it->second))
+    auto it = goal.parameters.find(parameter.str());
+    if (it == goal.parameters.end() || !mlir::isa<mlir::FloatType>(it->second))
       return value;
     double drawn = roundToType(it->second, draw());
     bool isFree = llvm::none_of(assumptions, [&](const RealAssumption &r) {
@@ -131,25 +129,23 @@ private:
 };
 
 using Judge = llvm::function_ref<Comparison(Instance &, const Unknowns &,
-                                            const Question &, uint64_t)>;
+                                            const Goal &, uint64_t)>;
 
 /// Judges instances, each with its own seed, until `count` are equal or one
 /// differs.
 void judgeInstances(Rule &rule, unsigned count, uint64_t seed,
                     InstantiationResult &result, Judge judge) {
-  Question question =
-      makeQuestion(rule.getBefore(), rule.getAfter(), rule.assumptions);
-  if (!question.failure.empty() || question.cases.empty()) {
-    result.failure = question.failure.empty()
-                         ? "the assumptions exclude each other"
-                         : question.failure;
+  Goal goal = makeGoal(rule.getBefore(), rule.getAfter(), rule.assumptions);
+  if (!goal.failure.empty() || goal.cases.empty()) {
+    result.failure = goal.failure.empty() ? "the assumptions exclude each other"
+                                          : goal.failure;
     return;
   }
-  Unknowns unknowns(question);
+  Unknowns unknowns(goal);
   for (uint64_t t = 0; t < 16 * uint64_t(count) && result.equal < count; ++t) {
-    const Case &one = question.cases[t % question.cases.size()];
-    Instance instance(question, one, rule.assumptions, seed * 1000003 + t);
-    Comparison comparison = judge(instance, unknowns, question, t);
+    const Case &one = goal.cases[t % goal.cases.size()];
+    Instance instance(goal, one, rule.assumptions, seed * 1000003 + t);
+    Comparison comparison = judge(instance, unknowns, goal, t);
     if (comparison.outcome == Comparison::Outcome::Different) {
       result.failure = describe(instance, comparison);
       return;
@@ -171,7 +167,7 @@ static void spoil(Instance &instance, const Rule &rule, uint64_t seed) {
         rule.assumptions.tensors,
         [&, i = i](const TensorAssumption &t) { return t.argument == i; });
     if (!isFree || !mlir::isa<mlir::FloatType>(
-                       instance.getQuestion().before.inputs[i].elementType))
+                       instance.getGoal().before.inputs[i].elementType))
       continue;
     for (double &number : numbers)
       if (random() % 8 == 0)
@@ -187,9 +183,9 @@ static Comparison compareSpoiled(Instance &instance) {
     llvm::consumeError(inputs.takeError());
     return result;
   }
-  const Question &question = instance.getQuestion();
-  auto before = instance.run(question.before, *inputs, EvalDomain::Float64),
-       after = instance.run(question.after, *inputs, EvalDomain::Float64);
+  const Goal &goal = instance.getGoal();
+  auto before = instance.run(goal.before, *inputs, EvalDomain::Float64),
+       after = instance.run(goal.after, *inputs, EvalDomain::Float64);
   if (!before || !after) {
     llvm::consumeError(before.takeError());
     llvm::consumeError(after.takeError());
@@ -216,8 +212,8 @@ static Comparison compareSpoiled(Instance &instance) {
 
 InstantiationResult checkSpoiled(Rule &rule, unsigned count, uint64_t seed) {
   InstantiationResult result;
-  auto judge = [&](Instance &instance, const Unknowns &unknowns,
-                   const Question &, uint64_t t) {
+  auto judge = [&](Instance &instance, const Unknowns &unknowns, const Goal &,
+                   uint64_t t) {
     if (!instance.drawSymbols(unknowns) || !instance.drawParameters(unknowns) ||
         !instance.drawTensors(Spread::Positive))
       return Comparison();
@@ -234,8 +230,8 @@ InstantiationResult checkSpoiled(Rule &rule, unsigned count, uint64_t seed) {
 
 InstantiationResult checkBits(Rule &rule, unsigned count, uint64_t seed) {
   InstantiationResult result;
-  auto judge = [&](Instance &instance, const Unknowns &unknowns,
-                   const Question &, uint64_t t) {
+  auto judge = [&](Instance &instance, const Unknowns &unknowns, const Goal &,
+                   uint64_t t) {
     SizeKind sizes = t % 8 == 7 ? SizeKind::Corner : SizeKind::Ordinary;
     if (!instance.drawSymbols(unknowns, sizes) ||
         !instance.drawParameters(unknowns) || !instance.drawTensors())
@@ -252,11 +248,11 @@ InstantiationResult checkInstantiations(Rule &rule, unsigned count,
                                         uint64_t seed) {
   InstantiationResult result;
   auto judge = [&](Instance &instance, const Unknowns &unknowns,
-                   const Question &question, uint64_t) {
+                   const Goal &goal, uint64_t) {
     if (!instance.drawSymbols(unknowns) || !instance.drawParameters(unknowns) ||
         !instance.drawTensors())
       return Comparison();
-    EvalDomain domain = domainFor(question);
+    EvalDomain domain = domainFor(goal);
     if (domain == EvalDomain::Interval)
       return instance.compareReals();
     Comparison comparison = instance.compare(domain);

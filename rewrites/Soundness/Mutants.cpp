@@ -245,14 +245,13 @@ bool dropCondition(Mutant &mutant, std::mt19937_64 &random) {
 /// Whether numbers show a difference, with other draws than a verifier's.
 bool showDifference(Mutant &mutant, uint64_t seed) {
   using namespace verifier;
-  Question question =
-      makeQuestion(mutant.before, mutant.after, mutant.assumptions);
-  if (!question.failure.empty())
+  Goal goal = makeGoal(mutant.before, mutant.after, mutant.assumptions);
+  if (!goal.failure.empty())
     return false;
   bool sawInstance = false;
-  std::optional<Counterexample> found = findCounterexample(
-      question, mutant.assumptions, seed ^ 0x5eed, /*trials=*/40,
-      /*isSmall=*/false, sawInstance);
+  std::optional<Counterexample> found =
+      findCounterexample(goal, mutant.assumptions, seed ^ 0x5eed, /*trials=*/40,
+                         /*isSmall=*/false, sawInstance);
   if (!found)
     return false;
   mutant.difference = found->text;

@@ -17,8 +17,8 @@ TOLERANCE = 1e-2
 TRAINED = [
     # name, options, shapes
     ("Magika", [], [[(1, 2048)], [(3, 2048)]]),
-    ("seeded squeezenet", [], [[(1, 3, 224, 224)]]),
     ("NudeNet", [], [[(1, 3, 96, 96)], [(2, 3, 64, 96)]]),
+    ("seeded squeezenet", [], [[(1, 3, 224, 224)]]),
     ("PP-OCRv6 rec", [], [[(1, 3, 48, 64)]]),
 ]
 EXPERIMENTS = ["mobilenet-v2", "bert-base", "resnet50", "llama", "nasrnn"]

@@ -219,7 +219,7 @@ BELIEVED = {
     "arith: unsigned quotient": pair(DIVIDE.replace("OP", "divui"), DIVIDE.replace("OP", "divsi"), e="i32"),
 }
 
-UNHELD = ("verifier/read/Misreading.cpp", "return checkReading(reading, question).misreading;", 'return "";')
+UNHELD = ("verifier/read/Misreading.cpp", "return checkReading(reading, goal).misreading;", 'return "";')
 
 
 def corpus(folder):

@@ -149,7 +149,7 @@ bool isShallow(StringRef text) {
 
 class TrailCheck {
 public:
-  explicit TrailCheck(const TrailQuestion &question) : question(question) {}
+  explicit TrailCheck(const TrailGoal &goal) : goal(goal) {}
 
   TrailReport run() {
     auto start = std::chrono::steady_clock::now();
@@ -167,7 +167,7 @@ private:
     return false;
   }
   bool refuse(const std::string &reason) {
-    return end(Exit::Differs, question.result + ": " + reason);
+    return end(Exit::Differs, goal.result + ": " + reason);
   }
 
   bool check() {
@@ -175,10 +175,10 @@ private:
   }
 
   bool readResult() {
-    Expected<ModelFile> file = ModelFile::open(question.result);
+    Expected<ModelFile> file = ModelFile::open(goal.result);
     if (!file)
       return end(Exit::BadFile,
-                 question.result + ": " + llvm::toString(file.takeError()));
+                 goal.result + ": " + llvm::toString(file.takeError()));
     result = std::move(*file);
     const std::string *text = nullptr;
     for (const onnx::StringStringEntryProto &entry :
@@ -186,19 +186,18 @@ private:
       if (entry.key() != "mlc.trail")
         continue;
       if (text)
-        return end(Exit::BadFile, question.result + ": holds two trails");
+        return end(Exit::BadFile, goal.result + ": holds two trails");
       text = &entry.value();
     }
     if (!text)
-      return end(Exit::BadFile, question.result +
+      return end(Exit::BadFile, goal.result +
                                     ": holds no trail (metadata mlc.trail); "
                                     "make it with mlc optimize");
     Expected<std::vector<Trail>> parsed =
         isShallow(*text) ? parseTrails(*text)
                          : llvm::createStringError("nested too deeply");
     if (!parsed)
-      return end(Exit::BadFile, question.result +
-                                    ": mlc.trail cannot be read: " +
+      return end(Exit::BadFile, goal.result + ": mlc.trail cannot be read: " +
                                     llvm::toString(parsed.takeError()));
     trails = std::move(*parsed);
     return true;
@@ -206,21 +205,20 @@ private:
 
   bool importModel() {
     ImportReport imported;
-    module =
-        importOnnx(question.model, question.import, &context, imported, model);
+    module = importOnnx(goal.model, goal.import, &context, imported, model);
     if (imported.ok())
       return succeeded(prepare(*module)) ||
-             end(Exit::BadFile, question.model + ": cannot be prepared");
+             end(Exit::BadFile, goal.model + ": cannot be prepared");
     return end(imported.status, imported.status == Exit::Unsupported
-                                    ? question.model +
+                                    ? goal.model +
                                           ": has operators that mlc does not "
                                           "compile; see mlc check"
                                     : imported.message);
   }
 
   bool replay() {
-    ProvedRules rules(&context, question.verifier);
-    if (Error error = rules.read(question.ruleFiles))
+    ProvedRules rules(&context, goal.verifier);
+    if (Error error = rules.read(goal.ruleFiles))
       return end(Exit::BadFile, llvm::toString(std::move(error)));
     auto functions = llvm::to_vector(module->getOps<mlir::func::FuncOp>());
     if (trails.size() != functions.size())
@@ -251,9 +249,9 @@ private:
   bool compare() {
     ImportReport imported;
     ImportOptions options; // dims that were fixed are fixed in the file
-    options.parameters = question.import.parameters;
+    options.parameters = goal.import.parameters;
     mlir::OwningOpRef<mlir::ModuleOp> found =
-        importFile(*result, question.result, options, &context, imported);
+        importFile(*result, goal.result, options, &context, imported);
     if (!found)
       return refuse("cannot be imported: " + imported.message);
     if (failed(prepare(*found)))
@@ -276,7 +274,7 @@ private:
     return true;
   }
 
-  const TrailQuestion &question;
+  const TrailGoal &goal;
   TrailReport report;
   mlir::MLIRContext context{mlir::MLIRContext::Threading::DISABLED};
   std::shared_ptr<ModelFile> model;
@@ -287,6 +285,6 @@ private:
 
 } // namespace
 
-TrailReport mlc::checkTrail(const TrailQuestion &question) {
-  return TrailCheck(question).run();
+TrailReport mlc::checkTrail(const TrailGoal &goal) {
+  return TrailCheck(goal).run();
 }

@@ -10,7 +10,7 @@
 
 namespace mlc {
 
-struct TrailQuestion {
+struct TrailGoal {
   /// The input model of `mlc optimize`, and its output.
   std::string model, result;
   /// The dims that were fixed in that run.
@@ -40,7 +40,7 @@ struct TrailReport {
 /// Whether the trail in the result's metadata proves it equal to the model.
 /// Imports the model, folds constants, replays each step, and compares the
 /// chosen, folded operators with an import of the result.
-TrailReport checkTrail(const TrailQuestion &question);
+TrailReport checkTrail(const TrailGoal &goal);
 
 } // namespace mlc
 

@@ -209,8 +209,8 @@ static Exit writeTo(llvm::StringRef path, const std::string &text) {
 }
 
 /// Proofs for the kernel: searches and writes one, or checks one, for the
-/// question that has one.
-static Exit askKernel(llvm::ArrayRef<verifier::Question> questions,
+/// goal that has one.
+static Exit askKernel(llvm::ArrayRef<verifier::Goal> goals,
                       const Assumptions &assumptions,
                       mlir::MLIRContext *context, VerifierOptions options) {
   auto start = std::chrono::steady_clock::now();
@@ -220,10 +220,9 @@ static Exit askKernel(llvm::ArrayRef<verifier::Question> questions,
     obligations.add("obligation", script);
   };
   if (checkedFile.empty()) {
-    for (const verifier::Question &question : questions)
+    for (const verifier::Goal &goal : goals)
       if (!verdict.isAccepted)
-        verdict =
-            verifier::proveQuestion(question, assumptions, context, options);
+        verdict = verifier::proveGoal(goal, assumptions, context, options);
   } else {
     runtime::FileBytes bytes;
     runtime::Status status = runtime::FileBytes::read(
@@ -231,11 +230,11 @@ static Exit askKernel(llvm::ArrayRef<verifier::Question> questions,
     if (!status.ok())
       return error(static_cast<Exit>(status.code),
                    checkedFile + ": " + status.message);
-    for (const verifier::Question &question : questions)
+    for (const verifier::Goal &goal : goals)
       if (!verdict.isAccepted)
-        verdict = {verifier::checkQuestion(
-            question, assumptions, bytes.text(),
-            {options.maxLemmaWork, options.onObligation})};
+        verdict = {
+            verifier::checkGoal(goal, assumptions, bytes.text(),
+                                {options.maxLemmaWork, options.onObligation})};
   }
   if (json) {
     std::chrono::duration<double, std::milli> spent =
@@ -347,7 +346,7 @@ static Exit compareFunctions(Functions &functions,
     return error(Exit::BadFile, files.front() + ": " +
                                     llvm::toString(assumptions.takeError()));
   if (!proofFile.empty() || !checkedFile.empty())
-    return askKernel(verifier::makeQuestion(pair[0], pair[1], *assumptions),
+    return askKernel(verifier::makeGoal(pair[0], pair[1], *assumptions),
                      *assumptions, functions.getContext(), options);
   Verdict verdict = verify(pair[0], pair[1], *assumptions, options);
   return report(verdict, restsOn(verdict, *assumptions));
@@ -369,7 +368,7 @@ static Exit judgeGradient(Functions &functions,
                                     llvm::toString(assumptions.takeError()));
   if (!proofFile.empty() || !checkedFile.empty())
     return askKernel(
-        verifier::makeGradientQuestions(function, gradient, *assumptions),
+        verifier::makeGradientGoals(function, gradient, *assumptions),
         *assumptions, functions.getContext(), options);
   Verdict verdict = verifyGradient(function, gradient, *assumptions, options);
   std::vector<std::string> lines = restsOn(verdict, *assumptions);
@@ -426,12 +425,12 @@ static Exit replayTrail(const VerifierOptions &options) {
     return error(Exit::Usage,
                  "--trail takes the model and what mlc optimize wrote; "
                  "see --help");
-  TrailQuestion question;
-  question.model = files[0];
-  question.result = files[1];
-  question.ruleFiles = rules;
-  question.verifier = options;
-  question.import.parameters.assign(parameters.begin(), parameters.end());
+  TrailGoal goal;
+  goal.model = files[0];
+  goal.result = files[1];
+  goal.ruleFiles = rules;
+  goal.verifier = options;
+  goal.import.parameters.assign(parameters.begin(), parameters.end());
   for (llvm::StringRef dim : dims) {
     // A name may contain '='.
     auto [name, value] = dim.rsplit('=');
@@ -440,10 +439,10 @@ static Exit replayTrail(const VerifierOptions &options) {
     if (name.empty() || (!isOpen && value.getAsInteger(10, number)))
       return error(Exit::Usage,
                    "--dim takes NAME=N or NAME=any, not '" + dim + "'");
-    question.import.dims.emplace_back(
+    goal.import.dims.emplace_back(
         name.str(), isOpen ? std::nullopt : std::optional<int64_t>(number));
   }
-  TrailReport report = checkTrail(question);
+  TrailReport report = checkTrail(goal);
   bool isReplayed = report.answer == Exit::Done;
   if (!isReplayed)
     error(report.answer, report.reason);
@@ -464,7 +463,7 @@ static Exit replayTrail(const VerifierOptions &options) {
     llvm::outs() << llvm::formatv(
         "replayed: {0} steps prove the {1} operators of {2} equal to {3}{4} "
         "({5:f2} s)\n",
-        report.steps, report.operators, question.result, question.model,
+        report.steps, report.operators, goal.result, goal.model,
         report.isTwoWay ? "" : " wherever that is defined", report.seconds);
     printRestsOn(report.restsOn);
   }

@@ -198,7 +198,8 @@ llvm::Error CompileCommand::run() {
     show((*compilation)->getSearchReport(), asJson);
   if (const auto &memory = (*compilation)->getMemoryReport();
       memory && explain.isGiven())
-    (asJson ? llvm::errs() : llvm::outs()) << describe(*memory, *bytes) << '\n';
+    (asJson ? llvm::errs() : llvm::outs())
+        << describe(*memory, mesh.plan().memory) << '\n';
   return llvm::Error::success();
 }
 

@@ -318,7 +318,7 @@ Decider::Answer Decider::ask(const std::string &script,
   if (workLeft == 0)
     return Answer::Unknown;
   auto start = std::chrono::steady_clock::now();
-  // Each time from nothing, so that an answer depends on the question alone.
+  // Each time from nothing, so that an answer depends on the query alone.
   Z3_context context = isHasty && reused ? reused : makeContext();
   uint64_t before = workDone;
   Z3_solver solver = Z3_mk_solver(context);
@@ -399,7 +399,7 @@ bool Decider::holds(llvm::ArrayRef<Formula> given, const Formula &goal) {
   };
   if (llvm::any_of(given, isGiven) || plainlyHolds(given, goal))
     return true;
-  // Each by itself is the easier question.
+  // Each by itself is the easier query.
   if (goal.kind() == Formula::Kind::All)
     return llvm::all_of(
         goal.parts(), [&](const Formula &part) { return holds(given, part); });

@@ -1,6 +1,6 @@
 //===- Decide.h - Obligations and who decides them --------------*- C++ -*-===//
 //
-// The kernel's questions about integers: without quantifiers, over integers
+// The kernel's queries about integers: without quantifiers, over integers
 // without bounds. Z3 decides them; each is one SMT-LIB script, so that another
 // solver can be asked the same.
 //
@@ -37,7 +37,7 @@ using Model = std::map<std::string, int64_t>;
 
 class Decider {
 public:
-  /// In Z3's own unit of work, for one question and for all.
+  /// In Z3's own unit of work, for one query and for all.
   explicit Decider(uint64_t maxWork, uint64_t maxWorkInAll = UINT64_MAX)
       : maxWork(maxWork), workLeft(maxWorkInAll), maxWorkInAll(maxWorkInAll) {}
   virtual ~Decider();

@@ -1,6 +1,6 @@
 //===- Polynomial.h - What needs no solver ----------------------*- C++ -*-===//
 //
-// Most questions about integers are no questions once both sides are written as
+// Most queries about integers are no queries once both sides are written as
 // polynomials: the kernel answers those itself. What this says holds; what it
 // does not see may hold too.
 //

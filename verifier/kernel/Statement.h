@@ -75,7 +75,7 @@ private:
                 std::vector<Need> &into);
 };
 
-/// A proof for each case of a question.
+/// A proof for each case of a query.
 struct Proof {
   bool isLiteral = false; // of floats as bits (Unfold.h)
   std::vector<StatementProof> cases;

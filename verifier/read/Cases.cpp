@@ -5,7 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialects/Symbolic/IntExprSize.h"
-#include "verifier/read/Question.h"
+#include "verifier/read/Goal.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace mlc::verifier {

@@ -74,7 +74,7 @@ static kernel::Assumed toAssumed(const ValueFacts &facts) {
           .width = facts.type ? kernel::widthOf(facts.type) : 0};
 }
 
-kernel::Statement toStatement(const Question &question, const Case &one,
+kernel::Statement toStatement(const Goal &goal, const Case &one,
                               const Assumptions &assumptions, bool isLiteral) {
   kernel::Statement statement;
   statement.before = one.before;
@@ -87,12 +87,12 @@ kernel::Statement toStatement(const Question &question, const Case &one,
   for (const Need &need : one.afterNeeds)
     statement.messages.push_back(need.message);
   statement.assumptions.isLiteral = isLiteral;
-  KnownValues values = knownValues(question, assumptions);
+  KnownValues values = knownValues(goal, assumptions);
   for (const ValueFacts &facts : values.inputs)
     statement.assumptions.inputs.push_back(toAssumed(facts));
   // It is unknown where an operator without a definition has a value.
-  for (auto [i, entry] : llvm::enumerate(question.shared.entries))
-    statement.assumptions.inputs[question.numArguments + i].isPartial =
+  for (auto [i, entry] : llvm::enumerate(goal.shared.entries))
+    statement.assumptions.inputs[goal.numArguments + i].isPartial =
         !entry.constant;
   for (const auto &[name, facts] : values.reals)
     statement.assumptions.parameters[name] = toAssumed(facts);
@@ -120,11 +120,11 @@ static std::string whyNoCases(llvm::ArrayRef<Condition> conditions,
   return kernel::whyNoCases(known, cases, decider);
 }
 
-std::string whyNoCases(const Question &question, kernel::Decider &decider) {
-  llvm::ArrayRef<Case> rest = question.cases;
-  llvm::ArrayRef<Condition> conditions = question.conditions;
-  for (const Question::Beside &beside : question.beside) {
-    size_t count = beside.firstCase - (question.cases.size() - rest.size());
+std::string whyNoCases(const Goal &goal, kernel::Decider &decider) {
+  llvm::ArrayRef<Case> rest = goal.cases;
+  llvm::ArrayRef<Condition> conditions = goal.conditions;
+  for (const Goal::Beside &beside : goal.beside) {
+    size_t count = beside.firstCase - (goal.cases.size() - rest.size());
     if (std::string why =
             whyNoCases(conditions, rest.take_front(count), decider);
         !why.empty())
@@ -158,11 +158,10 @@ static std::array<unsigned, 4> countMasks(const Definition &definition) {
   return counts;
 }
 
-FloatClass floatClassOf(const Question &question, bool isLiteral,
-                        bool keepsTerms) {
+FloatClass floatClassOf(const Goal &goal, bool isLiteral, bool keepsTerms) {
   if (isLiteral)
     return FloatClass::BitExact;
-  return keepsTerms && countMasks(question.before) == countMasks(question.after)
+  return keepsTerms && countMasks(goal.before) == countMasks(goal.after)
              ? FloatClass::Reassociating
              : FloatClass::ValueChanging;
 }
@@ -171,43 +170,41 @@ FloatClass floatClassOf(const Question &question, bool isLiteral,
 // Proofs
 //===----------------------------------------------------------------------===//
 
-/// Why this is no proof of the question; empty if it is one.
-static std::string judge(const Question &question,
-                         const Assumptions &assumptions, llvm::StringRef text,
-                         kernel::Decider &decider, CheckVerdict &verdict) {
-  if (!question.failure.empty())
-    return question.failure;
+/// Why this is no proof of the goal; empty if it is one.
+static std::string judge(const Goal &goal, const Assumptions &assumptions,
+                         llvm::StringRef text, kernel::Decider &decider,
+                         CheckVerdict &verdict) {
+  if (!goal.failure.empty())
+    return goal.failure;
   std::string error;
   std::optional<kernel::Proof> proof = kernel::parseProof(text, error);
   if (!proof)
     return error;
-  if (proof->cases.size() != question.cases.size())
+  if (proof->cases.size() != goal.cases.size())
     return "the proof is of another statement";
-  if (proof->isLiteral && !question.isLiteral)
+  if (proof->isLiteral && !goal.isLiteral)
     return "what the functions do to bits is not stated";
   if (!proof->isLiteral)
-    if (std::string why = whyNotReal(question); !why.empty())
+    if (std::string why = whyNotReal(goal); !why.empty())
       return why;
-  if (std::string why = whyNoCases(question, decider); !why.empty())
+  if (std::string why = whyNoCases(goal, decider); !why.empty())
     return why;
   bool keepsTerms = true;
   verdict.isTwoWay = true;
-  for (auto [one, part] : llvm::zip(question.cases, proof->cases)) {
-    kernel::Checked checked =
-        kernel::check(toStatement(question, one, assumptions, proof->isLiteral),
-                      part, decider);
+  for (auto [one, part] : llvm::zip(goal.cases, proof->cases)) {
+    kernel::Checked checked = kernel::check(
+        toStatement(goal, one, assumptions, proof->isLiteral), part, decider);
     if (!checked.isProved)
       return checked.failure;
     keepsTerms &= checked.keepsTerms;
     verdict.isTwoWay &= checked.isTwoWay;
   }
-  verdict.floatClass = floatClassOf(question, proof->isLiteral, keepsTerms);
+  verdict.floatClass = floatClassOf(goal, proof->isLiteral, keepsTerms);
   return "";
 }
 
-CheckVerdict checkQuestion(const Question &question,
-                           const Assumptions &assumptions,
-                           llvm::StringRef proof, const CheckOptions &options) {
+CheckVerdict checkGoal(const Goal &goal, const Assumptions &assumptions,
+                       llvm::StringRef proof, const CheckOptions &options) {
   kernel::Decider decider(options.maxLemmaWork);
   std::set<std::string> isSeen;
   decider.onProved = [&](const std::string &script) {
@@ -215,7 +212,7 @@ CheckVerdict checkQuestion(const Question &question,
       options.onObligation(script);
   };
   CheckVerdict verdict;
-  verdict.reason = judge(question, assumptions, proof, decider, verdict);
+  verdict.reason = judge(goal, assumptions, proof, decider, verdict);
   verdict.isAccepted = verdict.reason.empty();
   verdict.numObligations = decider.getNumAsked();
   return verdict;
@@ -225,8 +222,8 @@ CheckVerdict checkProof(mlir::func::FuncOp before, mlir::func::FuncOp after,
                         const Assumptions &assumptions, llvm::StringRef proof,
                         const CheckOptions &options) {
   auto start = std::chrono::steady_clock::now();
-  CheckVerdict verdict = checkQuestion(makeQuestion(before, after, assumptions),
-                                       assumptions, proof, options);
+  CheckVerdict verdict = checkGoal(makeGoal(before, after, assumptions),
+                                   assumptions, proof, options);
   verdict.ms = std::chrono::duration<double, std::milli>(
                    std::chrono::steady_clock::now() - start)
                    .count();

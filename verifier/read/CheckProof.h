@@ -11,7 +11,7 @@
 
 #include "verifier/kernel/Statement.h"
 #include "verifier/read/FloatClass.h"
-#include "verifier/read/Question.h"
+#include "verifier/read/Goal.h"
 #include <functional>
 
 namespace mlc::verifier {
@@ -41,23 +41,20 @@ CheckVerdict checkProof(mlir::func::FuncOp before, mlir::func::FuncOp after,
                         const Assumptions &assumptions, llvm::StringRef proof,
                         const CheckOptions &options = {});
 
-CheckVerdict checkQuestion(const Question &question,
-                           const Assumptions &assumptions,
-                           llvm::StringRef proof,
-                           const CheckOptions &options = {});
+CheckVerdict checkGoal(const Goal &goal, const Assumptions &assumptions,
+                       llvm::StringRef proof, const CheckOptions &options = {});
 
-/// The statement to prove in a case of a question; floats are compared as bits
+/// The statement to prove in a case of a goal; floats are compared as bits
 /// or as real numbers.
-kernel::Statement toStatement(const Question &question, const Case &one,
+kernel::Statement toStatement(const Goal &goal, const Case &one,
                               const Assumptions &assumptions, bool isLiteral);
 
-/// Why the cases of a question do not cover exactly what its conditions admit;
+/// Why the cases of a goal do not cover exactly what its conditions admit;
 /// empty if the kernel sees that they do.
-std::string whyNoCases(const Question &question, kernel::Decider &decider);
+std::string whyNoCases(const Goal &goal, kernel::Decider &decider);
 
 /// How floats may differ, given whether the steps of the proof keep all terms.
-FloatClass floatClassOf(const Question &question, bool isLiteral,
-                        bool keepsTerms);
+FloatClass floatClassOf(const Goal &goal, bool isLiteral, bool keepsTerms);
 
 } // namespace mlc::verifier
 

@@ -263,7 +263,7 @@ bool ProgramBuilder::addArguments() {
   return true;
 }
 
-/// Adds the after side's own requirements. The question covers the before side
+/// Adds the after side's own requirements. The goal covers the before side
 /// wherever its operators are defined.
 bool ProgramBuilder::addRequirements() {
   if (side == 0)

@@ -2,8 +2,8 @@
 
 #include "dialects/Symbolic/IntExprSize.h"
 #include "mlir/IR/Matchers.h"
+#include "verifier/read/Goal.h"
 #include "verifier/read/LinalgReader.h"
-#include "verifier/read/Question.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallPtrSet.h"
 

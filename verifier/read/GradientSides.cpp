@@ -1,4 +1,4 @@
-//===- GradientSides.cpp - The sides of gradient questions ----------------===//
+//===- GradientSides.cpp - The sides of gradient goals --------------------===//
 
 #include "verifier/read/GradientSides.h"
 #include "dialects/Derivative/Tangent.h"
@@ -172,7 +172,7 @@ std::vector<std::string> Sides::argumentNames(FuncOp function) const {
   return names;
 }
 
-/// The position of an input of `original` in a question.
+/// The position of an input of `original` in a goal.
 TensorId Sides::inputOf(unsigned index) const {
   bool isArgument = index < f.numArguments;
   return {false, index + (isArgument ? 0 : numCotangents + numTangents)};

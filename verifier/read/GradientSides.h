@@ -1,13 +1,13 @@
-//===- GradientSides.h - The sides of gradient questions --------*- C++ -*-===//
+//===- GradientSides.h - The sides of gradient goals ------------*- C++ -*-===//
 //
-// Internal to GradientQuestions.cpp.
+// Internal to GradientGoals.cpp.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef MLC_VERIFIER_READ_GRADIENTSIDES_H
 #define MLC_VERIFIER_READ_GRADIENTSIDES_H
 
-#include "verifier/read/Question.h"
+#include "verifier/read/Goal.h"
 
 namespace mlc::verifier::gradient {
 
@@ -27,7 +27,7 @@ struct Read {
   }
 };
 
-/// Programs over the arguments of a question: those of f, the cotangents and
+/// Programs over the arguments of a goal: those of f, the cotangents and
 /// the tangents.
 class Sides {
 public:

@@ -15,8 +15,8 @@
 
 namespace mlc::verifier {
 
-/// The verifier's own names. Dims and parameters of a question never begin with
-/// '%' (ProgramBuilder and makeQuestion reject those).
+/// The verifier's own names. Dims and parameters of a goal never begin with
+/// '%' (ProgramBuilder and makeGoal reject those).
 inline bool isOwnName(llvm::StringRef name) { return name.starts_with("%"); }
 
 /// expr >= 0, expr == 0 or expr != 0.

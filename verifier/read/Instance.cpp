@@ -1,4 +1,4 @@
-//===- Instance.cpp - A question with numbers in it -----------------------===//
+//===- Instance.cpp - A goal with numbers in it ---------------------------===//
 
 #include "verifier/read/Instance.h"
 #include "dialects/Definition/NumberTypes.h"
@@ -11,13 +11,13 @@ using llvm::SmallVector;
 
 namespace mlc::verifier {
 
-bool isExactIn(const Question &question, EvalDomain domain) {
-  return domainApplies(question.before, domain).isExact &&
-         domainApplies(question.after, domain).isExact;
+bool isExactIn(const Goal &goal, EvalDomain domain) {
+  return domainApplies(goal.before, domain).isExact &&
+         domainApplies(goal.after, domain).isExact;
 }
 
-bool canEvaluate(const Question &question) {
-  return llvm::all_of(question.shared.entries, [](const auto &entry) {
+bool canEvaluate(const Goal &goal) {
+  return llvm::all_of(goal.shared.entries, [](const auto &entry) {
     return entry.constant != nullptr;
   });
 }
@@ -26,15 +26,15 @@ bool canEvaluate(const Question &question) {
 // Drawing
 //===----------------------------------------------------------------------===//
 
-Instance::Instance(const Question &question, const Case &one,
+Instance::Instance(const Goal &goal, const Case &one,
                    const Assumptions &assumptions, uint64_t seed)
-    : question(question), one(one), assumptions(assumptions), seed(seed),
-      random(seed) {}
+    : goal(goal), one(one), assumptions(assumptions), seed(seed), random(seed) {
+}
 
 bool Instance::fixSizes(int64_t mostElements) {
   sizes.clear();
   for (const TensorShape &shape :
-       ArrayRef(question.before.inputs).take_front(question.numArguments)) {
+       ArrayRef(goal.before.inputs).take_front(goal.numArguments)) {
     SmallVector<int64_t> own;
     for (IntExpr dim : shape.dims) {
       std::optional<int64_t> size = verifier::valueOf(dim, symbols);
@@ -77,7 +77,7 @@ static double drawEdge(unsigned width, std::mt19937_64 &random) {
 }
 
 void Instance::drawNumbers(unsigned argument, Spread spread) {
-  mlir::Type type = question.before.inputs[argument].elementType;
+  mlir::Type type = goal.before.inputs[argument].elementType;
   int64_t low = -32, high = 32; // sixteenths
   uint64_t kind = spread == Spread::Mixed ? random() % 4 : 0;
   if (spread == Spread::Positive || kind == 1)
@@ -109,7 +109,7 @@ void Instance::drawNumbers(unsigned argument, Spread spread) {
   // What a narrower type rounds has more digits than it, as f32 does; of a
   // gradient, whose results have names, it is not said how it rounds.
   bool hasDigits =
-      question.roundsByCast && question.resultNames.empty() && !isInteger &&
+      goal.roundsByCast && goal.resultNames.empty() && !isInteger &&
       holdsNumbersOf(type, mlir::Float32Type::get(type.getContext()));
   auto draw = [&]() -> double {
     if (atEdge)
@@ -132,7 +132,7 @@ bool Instance::drawTensors(Spread spread) {
   if (!fixSizes())
     return false;
   numbers.clear();
-  for (unsigned i = 0; i < question.numArguments; ++i)
+  for (unsigned i = 0; i < goal.numArguments; ++i)
     drawNumbers(i, spread);
   return true;
 }
@@ -238,12 +238,12 @@ static llvm::Expected<EvalTensor> floats(ArrayRef<int64_t> dims,
 
 llvm::Expected<EvalTensor> Instance::makeTensor(unsigned i,
                                                 EvalDomain domain) const {
-  if (i >= question.numArguments) {
-    const auto &entry = question.shared.entries[i - question.numArguments];
+  if (i >= goal.numArguments) {
+    const auto &entry = goal.shared.entries[i - goal.numArguments];
     llvm::Expected<EvalTensor> tensor = EvalTensor::fromAttr(entry.constant);
     return tensor ? tensor->toDomain(domain) : std::move(tensor);
   }
-  mlir::Type type = question.before.inputs[i].elementType;
+  mlir::Type type = goal.before.inputs[i].elementType;
   if (mlir::isa<mlir::FloatType>(type)) {
     if (domain == EvalDomain::Modular)
       return EvalTensor::random(sizes[i], type, domain, seed * 31 + i);
@@ -270,7 +270,7 @@ llvm::Expected<EvalTensor> Instance::makeTensor(unsigned i,
 llvm::Expected<std::vector<EvalTensor>>
 Instance::makeInputs(EvalDomain domain) const {
   std::vector<EvalTensor> inputs;
-  for (size_t i = 0; i < question.before.inputs.size(); ++i) {
+  for (size_t i = 0; i < goal.before.inputs.size(); ++i) {
     llvm::Expected<EvalTensor> tensor = makeTensor(i, domain);
     if (!tensor)
       return tensor.takeError();
@@ -317,7 +317,7 @@ static std::optional<std::string> meaningfulFailure(llvm::Error error) {
 
 /// As far as can be told; what cannot be told refutes nothing.
 bool Instance::isBeforeWellFormed() const {
-  return llvm::all_of(question.beforeNeeds, [&](const Need &need) {
+  return llvm::all_of(goal.beforeNeeds, [&](const Need &need) {
     return holdsAt(need, symbols).value_or(false);
   });
 }
@@ -376,12 +376,12 @@ Comparison Instance::compare(EvalDomain domain) const {
     llvm::consumeError(inputs.takeError());
     return result;
   }
-  auto before = run(question.before, *inputs, domain);
+  auto before = run(goal.before, *inputs, domain);
   if (!before) {
     llvm::consumeError(before.takeError());
     return result;
   }
-  auto after = run(question.after, *inputs, domain);
+  auto after = run(goal.after, *inputs, domain);
   if (!after) {
     std::optional<std::string> reason = meaningfulFailure(after.takeError());
     result.outcome =
@@ -400,10 +400,9 @@ Comparison Instance::compareReals() const {
   Comparison result = compare(EvalDomain::Interval);
   bool isConclusive = result.outcome == Comparison::Outcome::Equal ||
                       result.outcome == Comparison::Outcome::Different;
-  if (!isConclusive && isExactIn(question, EvalDomain::Rational))
+  if (!isConclusive && isExactIn(goal, EvalDomain::Rational))
     result = compare(EvalDomain::Rational);
-  if (result.outcome == Comparison::Outcome::Different &&
-      question.roundsByCast &&
+  if (result.outcome == Comparison::Outcome::Different && goal.roundsByCast &&
       compare(EvalDomain::Native).outcome == Comparison::Outcome::Equal)
     result.outcome = Comparison::Outcome::Unclear;
   return result;

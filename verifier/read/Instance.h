@@ -1,7 +1,7 @@
-//===- Instance.h - A question with numbers in it ---------------*- C++ -*-===//
+//===- Instance.h - A goal with numbers in it -------------------*- C++ -*-===//
 //
 // Concrete symbols, real parameters and tensors for both functions of a
-// question, and what the reference evaluator makes of them. The search for
+// goal, and what the reference evaluator makes of them. The search for
 // counterexamples, the synthesis of conditions and the tests of soundness all
 // sample through this.
 //
@@ -11,8 +11,8 @@
 #define MLC_VERIFIER_READ_INSTANCE_H
 
 #include "dialects/Evaluator/Evaluator.h"
+#include "verifier/read/Goal.h"
 #include "verifier/read/NeedsAtSizes.h"
-#include "verifier/read/Question.h"
 #include <random>
 #include <set>
 
@@ -25,7 +25,7 @@ using ParameterValues = std::map<std::string, double>;
 bool holds(const RealAssumption &assumption, double value);
 bool holds(ElementPredicate predicate, llvm::ArrayRef<double> numbers);
 
-/// What a question can vary.
+/// What a goal can vary.
 struct Unknowns {
   /// Every symbol of dims, attributes and guards, also solved ones.
   std::set<std::string> symbols;
@@ -36,7 +36,7 @@ struct Unknowns {
   /// Those of them between 8 and 47 in index expressions and loops: tiles.
   std::set<int64_t> tiles;
 
-  explicit Unknowns(const Question &question);
+  explicit Unknowns(const Goal &goal);
 };
 
 /// What running both sides showed.
@@ -77,9 +77,9 @@ enum class SizeKind {
 
 class Instance {
 public:
-  /// `one` is a case of `question`. All three must outlive this.
-  Instance(const Question &question, const Case &one,
-           const Assumptions &assumptions, uint64_t seed);
+  /// `one` is a case of `goal`. All three must outlive this.
+  Instance(const Goal &goal, const Case &one, const Assumptions &assumptions,
+           uint64_t seed);
 
   /// Gives symbols the values that `pick` gives (solved symbols follow); false
   /// when they do not satisfy the case's guards.
@@ -102,7 +102,7 @@ public:
   }
   std::vector<std::vector<double>> &getNumbers() { return numbers; }
   const std::vector<std::vector<double>> &getNumbers() const { return numbers; }
-  /// Takes the numbers of another instance of the same question.
+  /// Takes the numbers of another instance of the same goal.
   void assign(const Instance &other);
   /// Whether parameters and elements satisfy the assumptions.
   bool isAdmitted() const;
@@ -123,7 +123,7 @@ public:
 
   const SymbolValues &getSymbols() const { return symbols; }
   const ParameterValues &getParameters() const { return reals; }
-  const Question &getQuestion() const { return question; }
+  const Goal &getGoal() const { return goal; }
 
 private:
   /// What tensors beyond ordinary sizes may hold, so that they cost little.
@@ -138,7 +138,7 @@ private:
   void drawNumbers(unsigned argument, Spread spread);
   llvm::Expected<EvalTensor> makeTensor(unsigned i, EvalDomain domain) const;
 
-  const Question &question;
+  const Goal &goal;
   const Case &one;
   const Assumptions &assumptions;
   uint64_t seed;
@@ -156,11 +156,11 @@ Comparison minimize(Instance &instance, const Unknowns &unknowns,
                     Comparison difference);
 
 /// Whether both sides can be evaluated without hashing in this domain.
-bool isExactIn(const Question &question, EvalDomain domain);
+bool isExactIn(const Goal &goal, EvalDomain domain);
 
-/// Whether numbers can refute the question: what an opaque operator computes
+/// Whether numbers can refute the goal: what an opaque operator computes
 /// is not known here.
-bool canEvaluate(const Question &question);
+bool canEvaluate(const Goal &goal);
 
 } // namespace mlc::verifier
 

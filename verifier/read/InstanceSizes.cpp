@@ -19,7 +19,7 @@ using llvm::StringRef;
 namespace mlc::verifier {
 
 //===----------------------------------------------------------------------===//
-// What a question can vary
+// What a goal can vary
 //===----------------------------------------------------------------------===//
 
 /// Larger ones say nothing of sizes that can be evaluated.
@@ -94,9 +94,9 @@ private:
 };
 } // namespace
 
-Unknowns::Unknowns(const Question &question) {
+Unknowns::Unknowns(const Goal &goal) {
   Collector collector(*this);
-  for (const Case &one : question.cases) {
+  for (const Case &one : goal.cases) {
     collector.visit(one.before);
     collector.visit(one.after);
     for (const Guard &guard : one.guards)
@@ -319,8 +319,8 @@ bool Instance::drawSymbols(const Unknowns &unknowns, SizeKind kind) {
 //===----------------------------------------------------------------------===//
 
 ParameterRange Instance::rangeOf(const std::string &parameter) const {
-  auto it = question.parameters.find(parameter);
-  mlir::Type type = it == question.parameters.end() ? mlir::Type() : it->second;
+  auto it = goal.parameters.find(parameter);
+  mlir::Type type = it == goal.parameters.end() ? mlir::Type() : it->second;
   return ParameterRange(parameter, type, assumptions.reals);
 }
 

@@ -160,13 +160,13 @@ bool mentionsUnwritten(const Definition &definition) {
 
 class Checker {
 public:
-  Checker(const Reading &reading, const Question &question)
+  Checker(const Reading &reading, const Goal &goal)
       : reading(reading), name(mlir::func::FuncOp(reading.function).getName()) {
     sample.before = sample.after = reading.definition;
-    sample.numArguments = question.numArguments;
-    sample.argumentNames = question.argumentNames;
-    sample.shared.entries = question.shared.entries;
-    sample.parameters = question.parameters;
+    sample.numArguments = goal.numArguments;
+    sample.argumentNames = goal.argumentNames;
+    sample.shared.entries = goal.shared.entries;
+    sample.parameters = goal.parameters;
     knowsUnwritten = mentionsUnwritten(reading.definition);
   }
 
@@ -191,7 +191,7 @@ private:
 
   const Reading &reading;
   std::string name;
-  Question sample;
+  Goal sample;
   std::optional<Unknowns> unknowns;
   Assumptions none;
   ReadingCheck check;
@@ -387,14 +387,14 @@ ReadingCheck Checker::run() {
 
 } // namespace
 
-ReadingCheck checkReading(const Reading &reading, const Question &question) {
+ReadingCheck checkReading(const Reading &reading, const Goal &goal) {
   if (isOfDefinitions(reading.function))
     return {};
-  return Checker(reading, question).run();
+  return Checker(reading, goal).run();
 }
 
-std::string whyMisread(const Reading &reading, const Question &question) {
-  return checkReading(reading, question).misreading;
+std::string whyMisread(const Reading &reading, const Goal &goal) {
+  return checkReading(reading, goal).misreading;
 }
 
 } // namespace mlc::verifier

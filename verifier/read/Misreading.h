@@ -15,11 +15,11 @@
 #ifndef MLC_VERIFIER_READ_MISREADING_H
 #define MLC_VERIFIER_READ_MISREADING_H
 
-#include "verifier/read/Question.h"
+#include "verifier/read/Goal.h"
 
 namespace mlc::verifier {
 
-/// A function, and what was read of it: its inputs are those of a question.
+/// A function, and what was read of it: its inputs are those of a goal.
 struct Reading {
   mlir::func::FuncOp function;
   const Definition &definition;
@@ -38,10 +38,10 @@ struct ReadingCheck {
   unsigned numOpen = 0;
 };
 
-ReadingCheck checkReading(const Reading &reading, const Question &question);
+ReadingCheck checkReading(const Reading &reading, const Goal &goal);
 
 /// The misreading alone.
-std::string whyMisread(const Reading &reading, const Question &question);
+std::string whyMisread(const Reading &reading, const Goal &goal);
 
 } // namespace mlc::verifier
 

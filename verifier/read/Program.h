@@ -1,6 +1,6 @@
 //===- Program.h - A function as one definition -----------------*- C++ -*-===//
 //
-// Both sides of a question become a Definition over the function's arguments,
+// Both sides of a goal become a Definition over the function's arguments,
 // with what they share and cannot look into (large constants, results of opaque
 // operators) as further inputs.
 //

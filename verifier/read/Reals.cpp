@@ -434,20 +434,20 @@ private:
 
 } // namespace
 
-std::string whyNotReal(const Question &question) {
-  std::vector<Special> inputs(question.numArguments);
-  for (const SharedInputs::Entry &entry : question.shared.entries)
+std::string whyNotReal(const Goal &goal) {
+  std::vector<Special> inputs(goal.numArguments);
+  for (const SharedInputs::Entry &entry : goal.shared.entries)
     inputs.push_back(specialOf(entry));
-  if (namesNaN(question.before) || namesNaN(question.after) ||
+  if (namesNaN(goal.before) || namesNaN(goal.after) ||
       llvm::any_of(inputs, [](const Special &input) { return input.nan; }))
     return "a constant is NaN, of which the reals know nothing";
-  for (const Case &one : question.cases)
+  for (const Case &one : goal.cases)
     for (const Definition *side : {&one.before, &one.after})
       if (Infinities(*side, one.guards, inputs).areUsed())
         return "an infinity, of which the reals know nothing, is computed "
                "with: "
                "a constant, or a maximum or minimum that may be of nothing";
-  for (const Definition *side : {&question.before, &question.after})
+  for (const Definition *side : {&goal.before, &goal.after})
     if (Rounding(*side).reachesIntegers())
       return "floats that were rounded become integers or indices, and the "
              "reals do not know which";

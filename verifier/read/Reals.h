@@ -3,11 +3,11 @@
 #ifndef MLC_VERIFIER_READ_REALS_H
 #define MLC_VERIFIER_READ_REALS_H
 
-#include "verifier/read/Question.h"
+#include "verifier/read/Goal.h"
 
 namespace mlc::verifier {
 
-/// Why real numbers cannot model the floats of the question, or "":
+/// Why real numbers cannot model the floats of the goal, or "":
 ///
 /// - a constant is NaN, which equals itself there;
 /// - an infinite constant, or an extremum that may be empty, is multiplied,
@@ -16,7 +16,7 @@ namespace mlc::verifier {
 ///   changes by one.
 ///
 /// Only bitwise equality can then be proved.
-std::string whyNotReal(const Question &question);
+std::string whyNotReal(const Goal &goal);
 
 } // namespace mlc::verifier
 

@@ -23,12 +23,12 @@ using Clock = std::chrono::steady_clock;
 
 namespace {
 
-/// Looks for proofs of the cases of a question, within counted work.
+/// Looks for proofs of the cases of a goal, within counted work.
 class Search {
 public:
-  Search(const Question &question, const Assumptions &assumptions,
+  Search(const Goal &goal, const Assumptions &assumptions,
          mlir::MLIRContext *context, const VerifierOptions &options)
-      : question(question), assumptions(assumptions), context(context),
+      : goal(goal), assumptions(assumptions), context(context),
         options(options),
         decider(options.maxLemmaWork / 3, options.maxSolverWork / 10),
         judge(options.maxLemmaWork) {
@@ -45,15 +45,15 @@ public:
     obligations.clear();
     isSeen.clear();
     keepsTerms = isTwoWay = true;
-    for (const Case &one : question.cases) {
+    for (const Case &one : goal.cases) {
       kernel::Statement statement =
-          toStatement(question, one, assumptions, isLiteral);
+          toStatement(goal, one, assumptions, isLiteral);
       std::optional<kernel::StatementProof> found = prove(statement);
       if (!found)
         return std::nullopt;
       proof.cases.push_back(std::move(*found));
     }
-    reason = whyNoCases(question, judge);
+    reason = whyNoCases(goal, judge);
     if (!reason.empty())
       return std::nullopt;
     return proof;
@@ -134,10 +134,9 @@ private:
           elaborator.zero(result.context, result.difference, result.width);
       steps += elaborator.getWork();
       if (!zero) {
-        std::string difference =
-            describeDifference(stated.before, stated.after, result.difference,
-                               question.argumentNames);
-        reason = (describeResult(question, i) + ": " + elaborator.getFailure() +
+        std::string difference = describeDifference(
+            stated.before, stated.after, result.difference, goal.argumentNames);
+        reason = (describeResult(goal, i) + ": " + elaborator.getFailure() +
                   (difference.empty() ? "" : " (" + difference + ")"));
         if (elaborator.getWork() > most)
           reason = "out of steps: " + reason;
@@ -167,7 +166,7 @@ private:
     return true;
   }
 
-  const Question &question;
+  const Goal &goal;
   const Assumptions &assumptions;
   mlir::MLIRContext *context;
   const VerifierOptions &options;
@@ -211,16 +210,15 @@ std::set<std::vector<std::string>> floatSums(const Definition &definition) {
 
 } // namespace
 
-KernelVerdict proveQuestion(const Question &question,
-                            const Assumptions &assumptions,
-                            mlir::MLIRContext *context,
-                            const VerifierOptions &options) {
+KernelVerdict proveGoal(const Goal &goal, const Assumptions &assumptions,
+                        mlir::MLIRContext *context,
+                        const VerifierOptions &options) {
   KernelVerdict verdict;
-  verdict.reason = question.failure;
+  verdict.reason = goal.failure;
   if (!verdict.reason.empty())
     return verdict;
   auto run = [&](bool isLiteral, const VerifierOptions &limits) {
-    Search search(question, assumptions, context, limits);
+    Search search(goal, assumptions, context, limits);
     std::optional<kernel::Proof> proof = search.run(isLiteral);
     verdict.isAccepted = proof.has_value();
     verdict.solverMs += search.getDecider().getMs();
@@ -234,7 +232,7 @@ KernelVerdict proveQuestion(const Question &question,
     verdict.obligations = std::move(search.obligations);
     if (options.onObligation)
       llvm::for_each(verdict.obligations, options.onObligation);
-    verdict.floatClass = floatClassOf(question, isLiteral, search.keepsTerms);
+    verdict.floatClass = floatClassOf(goal, isLiteral, search.keepsTerms);
     verdict.isTwoWay = search.isTwoWay;
     return true;
   };
@@ -242,18 +240,18 @@ KernelVerdict proveQuestion(const Question &question,
   VerifierOptions little = options;
   little.maxSteps = std::min<uint64_t>(options.maxSteps, 4000);
   little.maxLemmaWork /= 10;
-  if (options.classifyFloats && question.isLiteral) {
-    // Without floats both questions are the same.
-    if (!hasFloats(question.before) && !hasFloats(question.after)) {
+  if (options.classifyFloats && goal.isLiteral) {
+    // Without floats both goals are the same.
+    if (!hasFloats(goal.before) && !hasFloats(goal.after)) {
       run(/*isLiteral=*/true, options);
       return verdict;
     }
-    if (floatSums(question.before) == floatSums(question.after) &&
+    if (floatSums(goal.before) == floatSums(goal.after) &&
         run(/*isLiteral=*/true, little))
       return verdict;
   }
   // Infinity and empty maxima are no numbers.
-  verdict.reason = whyNotReal(question);
+  verdict.reason = whyNotReal(goal);
   if (verdict.reason.empty())
     run(/*isLiteral=*/false, options);
   return verdict;
@@ -268,9 +266,8 @@ KernelVerdict proveByKernel(mlir::func::FuncOp before, mlir::func::FuncOp after,
                             const Assumptions &assumptions,
                             const VerifierOptions &options) {
   Clock::time_point start = Clock::now();
-  KernelVerdict verdict =
-      proveQuestion(makeQuestion(before, after, assumptions), assumptions,
-                    before.getContext(), options);
+  KernelVerdict verdict = proveGoal(makeGoal(before, after, assumptions),
+                                    assumptions, before.getContext(), options);
   verdict.ms = msSince(start);
   return verdict;
 }

@@ -24,15 +24,14 @@ struct KernelVerdict : CheckVerdict {
   uint64_t steps = 0, solverWork = 0; // as VerifierOptions counts them
 };
 
-/// Looks for a proof of every case of a question, and has the kernel check it.
-KernelVerdict proveQuestion(const Question &question,
-                            const Assumptions &assumptions,
-                            mlir::MLIRContext *context,
-                            const VerifierOptions &options);
+/// Looks for a proof of every case of a goal, and has the kernel check it.
+KernelVerdict proveGoal(const Goal &goal, const Assumptions &assumptions,
+                        mlir::MLIRContext *context,
+                        const VerifierOptions &options);
 
-/// Looks for numbers that refute a question, and for a proof of it; `title`
+/// Looks for numbers that refute a goal, and for a proof of it; `title`
 /// precedes the obligations.
-Verdict answer(const Question &question, const Assumptions &assumptions,
+Verdict answer(const Goal &goal, const Assumptions &assumptions,
                mlir::MLIRContext *context, llvm::StringRef title,
                const VerifierOptions &options,
                std::chrono::steady_clock::time_point start);

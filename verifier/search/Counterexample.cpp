@@ -48,7 +48,7 @@ void printInstance(Instance &instance, llvm::raw_ostream &os) {
   for (const auto &[name, value] : instance.getParameters())
     os << "  " << name << " = " << llvm::format("%g", value) << '\n';
   for (auto [i, numbers] : llvm::enumerate(instance.getNumbers())) {
-    os << "  " << instance.getQuestion().argumentNames[i] << ' ';
+    os << "  " << instance.getGoal().argumentNames[i] << ' ';
     printTensor(os, instance.getSizes()[i], numbers);
     os << '\n';
   }
@@ -74,7 +74,7 @@ Counterexample describe(Instance &instance, const Comparison &difference) {
     os << "  defined before, not after: " << difference.reason << '\n';
     return example;
   }
-  const std::vector<std::string> &names = instance.getQuestion().resultNames;
+  const std::vector<std::string> &names = instance.getGoal().resultNames;
   if (names.empty()) {
     os << "  element [";
     llvm::interleaveComma(example.element, os);
@@ -82,7 +82,7 @@ Counterexample describe(Instance &instance, const Comparison &difference) {
   } else {
     os << "  ";
   }
-  os << describeResult(instance.getQuestion(), example.result) << ": "
+  os << describeResult(instance.getGoal(), example.result) << ": "
      << llvm::format("%.9g", example.before) << " before, "
      << llvm::format("%.9g", example.after) << " after\n";
   return example;
@@ -113,24 +113,24 @@ SizeKind sizeKindOf(unsigned trial) {
 
 } // namespace
 
-std::optional<Counterexample> findCounterexample(const Question &question,
+std::optional<Counterexample> findCounterexample(const Goal &goal,
                                                  const Assumptions &assumptions,
                                                  uint64_t seed, unsigned trials,
                                                  bool isSmall,
                                                  bool &sawInstance) {
-  if (!canEvaluate(question))
+  if (!canEvaluate(goal))
     return std::nullopt;
-  Unknowns unknowns(question);
+  Unknowns unknowns(goal);
   bool hasIntegers =
-      llvm::any_of(question.before.inputs, [](const TensorShape &shape) {
+      llvm::any_of(goal.before.inputs, [](const TensorShape &shape) {
         return mlir::isa<mlir::IntegerType>(shape.elementType) &&
                !shape.elementType.isInteger(1);
       });
-  for (unsigned t = 0; t < trials && !question.cases.empty(); ++t) {
-    const Case &one = question.cases[t % question.cases.size()];
-    Instance instance(question, one, assumptions, seed * 1000003 + t);
+  for (unsigned t = 0; t < trials && !goal.cases.empty(); ++t) {
+    const Case &one = goal.cases[t % goal.cases.size()];
+    Instance instance(goal, one, assumptions, seed * 1000003 + t);
     // Every case gets every kind of sizes.
-    unsigned round = t / question.cases.size();
+    unsigned round = t / goal.cases.size();
     if (!instance.drawSymbols(unknowns, sizeKindOf(round)) ||
         !instance.drawParameters(unknowns) ||
         !instance.drawTensors(spreadOf(round, hasIntegers)))

@@ -4,14 +4,14 @@
 #define MLC_VERIFIER_SEARCH_COUNTEREXAMPLE_H
 
 #include "verifier/Verifier.h"
-#include "verifier/read/Question.h"
+#include "verifier/read/Goal.h"
 
 namespace mlc::verifier {
 
 /// Looks for sizes and values where the functions differ: `trials` random ones.
 /// Sets `sawInstance` if one satisfied all assumptions. With `isSmall`, the
 /// counterexample is minimized.
-std::optional<Counterexample> findCounterexample(const Question &question,
+std::optional<Counterexample> findCounterexample(const Goal &goal,
                                                  const Assumptions &assumptions,
                                                  uint64_t seed, unsigned trials,
                                                  bool isSmall,

@@ -11,7 +11,7 @@ namespace mlc::verifier {
 /// a difference, to explain why it was not found to be 0: "only before has sin;
 /// only after has %y, cos". Uses the definition's names: a minimum is a maximum
 /// in a sum. Empty if both sides have the same. `arguments` has the names of
-/// arguments (Question::argumentNames).
+/// arguments (Goal::argumentNames).
 std::string describeDifference(const Definition &before,
                                const Definition &after,
                                const kernel::Sum &difference,

@@ -241,7 +241,7 @@ private:
   unsigned depth = 0;
   unsigned numEnds = 0, endDepth = 0, numSplits = 0;
   bool rewritesOnly = false;
-  /// Alignments and questions to the solver.
+  /// Alignments and queries to the solver.
   uint64_t work = 0;
   const uint64_t maxWork;
   const unsigned numAskedBefore;

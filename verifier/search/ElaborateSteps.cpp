@@ -158,7 +158,7 @@ static std::pair<uint64_t, uint64_t> weightOf(const Integer &integer) {
 }
 
 /// Replaces a quotient or remainder by the prover's simplification, innermost
-/// first, so that each question is easy.
+/// first, so that each query is easy.
 std::optional<Step> Elaborator::rewriteFor(const Context &inside,
                                            const Term &term) {
   Facts facts;

@@ -8,15 +8,15 @@ using mlir::func::FuncOp;
 
 namespace mlc::verifier {
 
-std::vector<Question> makeGradientQuestions(FuncOp function, FuncOp gradient,
-                                            const Assumptions &assumptions) {
-  auto mayBeTrue = [&](const Question &question) {
+std::vector<Goal> makeGradientGoals(FuncOp function, FuncOp gradient,
+                                    const Assumptions &assumptions) {
+  auto mayBeTrue = [&](const Goal &goal) {
     bool sawInstance = false;
-    return !findCounterexample(question, assumptions, 1, 12, /*isSmall=*/false,
+    return !findCounterexample(goal, assumptions, 1, 12, /*isSmall=*/false,
                                sawInstance) &&
            sawInstance;
   };
-  return makeGradientQuestions(function, gradient, assumptions, mayBeTrue);
+  return makeGradientGoals(function, gradient, assumptions, mayBeTrue);
 }
 
 } // namespace mlc::verifier
@@ -32,10 +32,9 @@ Verdict verifyGradient(FuncOp function, FuncOp gradient,
   std::string title =
       (gradient.getName() + " is the gradient of " + function.getName()).str();
   Verdict verdict;
-  for (const Question &question :
-       makeGradientQuestions(function, gradient, assumptions)) {
-    verdict = answer(question, assumptions, function->getContext(), title,
-                     options, start);
+  for (const Goal &goal : makeGradientGoals(function, gradient, assumptions)) {
+    verdict = answer(goal, assumptions, function->getContext(), title, options,
+                     start);
     if (verdict.isProved())
       break;
   }

@@ -4,14 +4,14 @@
 #define MLC_VERIFIER_SEARCH_GRADIENT_H
 
 #include "verifier/Verifier.h"
-#include "verifier/read/GradientQuestions.h"
+#include "verifier/read/GradientGoals.h"
 
 namespace mlc::verifier {
 
-/// The questions; guesses are statements that numbers do not refute.
-std::vector<Question> makeGradientQuestions(mlir::func::FuncOp function,
-                                            mlir::func::FuncOp gradient,
-                                            const Assumptions &assumptions);
+/// The goals; guesses are statements that numbers do not refute.
+std::vector<Goal> makeGradientGoals(mlir::func::FuncOp function,
+                                    mlir::func::FuncOp gradient,
+                                    const Assumptions &assumptions);
 
 } // namespace mlc::verifier
 

@@ -1,7 +1,7 @@
 //===- Hasty.h - Answers for a search ---------------------------*- C++ -*-===//
 //
 // Most queries of a search do not hold, mostly for reasons seen before. Nothing
-// here is trusted: a decider that asks each question separately checks the
+// here is trusted: a decider that asks each query separately checks the
 // proofs found.
 //
 //===----------------------------------------------------------------------===//
@@ -14,7 +14,7 @@
 
 namespace mlc::elaborate {
 
-/// Remembers where questions failed and tries these places first. Variables are
+/// Remembers where queries failed and tries these places first. Variables are
 /// renumbered all the time, so they are identified by their order of
 /// occurrence.
 class HastyDecider : public kernel::Decider {

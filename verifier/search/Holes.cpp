@@ -3,7 +3,7 @@
 #include "verifier/search/Holes.h"
 #include "dialects/Definition/DefinitionText.h"
 #include "dialects/Graph/ComputeOps.h"
-#include "verifier/read/Question.h"
+#include "verifier/read/Goal.h"
 #include "verifier/search/Equality.h"
 #include "verifier/search/HoleText.h"
 #include "llvm/ADT/STLExtras.h"
@@ -74,13 +74,13 @@ struct HoleTerm {
 
 class HoleSolver {
 public:
-  HoleSolver(const HoleProblem &problem, const Question &question,
-             const Case &one, Normalizer &normalizer, Solver &solver)
+  HoleSolver(const HoleProblem &problem, const Goal &goal, const Case &one,
+             Normalizer &normalizer, Solver &solver)
       : problem(problem), one(one), n(normalizer), prover(n, solver),
         numArguments(problem.isConstant.size()) {
     for (const Guard &guard : one.guards)
       facts.add(guard);
-    for (unsigned i = numArguments; i < question.numArguments; ++i) {
+    for (unsigned i = numArguments; i < goal.numArguments; ++i) {
       Hole hole;
       hole.shape = one.after.inputs[i];
       hole.range = facts;
@@ -447,12 +447,12 @@ HoleSolution solveHoles(const HoleProblem &problem,
   };
   mlir::OwningOpRef<mlir::func::FuncOp> before =
       withHoleArguments(problem.before, problem.after);
-  Question question = makeQuestion(*before, problem.after, problem.assumptions);
-  if (!question.failure.empty())
-    return fail(question.failure);
-  if (question.cases.size() != 1)
+  Goal goal = makeGoal(*before, problem.after, problem.assumptions);
+  if (!goal.failure.empty())
+    return fail(goal.failure);
+  if (goal.cases.size() != 1)
     return fail("the condition has several cases; solve them one by one");
-  const Case &one = question.cases.front();
+  const Case &one = goal.cases.front();
   for (const auto &entry : one.solved) {
     bool hasQuotient = false;
     entry.second.walkSymbols(
@@ -462,12 +462,12 @@ HoleSolution solveHoles(const HoleProblem &problem,
   }
   Budget budget(options);
   Normalizer normalizer(before->getContext(),
-                        knownValues(question, problem.assumptions), budget);
+                        knownValues(goal, problem.assumptions), budget);
   // Only to drop conditions that always hold.
   VerifierOptions little = options;
   little.maxLemmaWork /= 4;
   Solver lemmas(little);
-  HoleSolver solver(problem, question, one, normalizer, lemmas);
+  HoleSolver solver(problem, goal, one, normalizer, lemmas);
   if (!solver.run())
     return fail(solver.failure);
 

@@ -67,7 +67,7 @@ private:
   /// Makes symbols as small as possible; prefers 1 to 0 for dims of arguments.
   void shrinkSymbols() {
     std::set<std::string> dims;
-    for (const TensorShape &shape : instance.getQuestion().before.inputs)
+    for (const TensorShape &shape : instance.getGoal().before.inputs)
       for (IntExpr dim : shape.dims)
         if (dim.getKind() == IntExpr::Kind::Symbol)
           dims.insert(dim.getSymbol().str());
@@ -125,8 +125,7 @@ private:
   /// Plain numbers, the plainest first; for integers, which may be bools, only
   /// 0 and 1.
   ArrayRef<double> plainOf(size_t argument) const {
-    mlir::Type type =
-        instance.getQuestion().before.inputs[argument].elementType;
+    mlir::Type type = instance.getGoal().before.inputs[argument].elementType;
     return ArrayRef(plain).take_front(mlir::isa<mlir::FloatType>(type) ? 5 : 2);
   }
 

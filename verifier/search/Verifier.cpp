@@ -31,9 +31,9 @@ double msSince(Clock::time_point start) {
 }
 
 /// Whether one of the cases may be entered.
-bool canBeEntered(const Question &question, const VerifierOptions &options) {
+bool canBeEntered(const Goal &goal, const VerifierOptions &options) {
   Solver solver(options);
-  return llvm::any_of(question.cases, [&](const Case &one) {
+  return llvm::any_of(goal.cases, [&](const Case &one) {
     std::vector<Formula> guards;
     for (const Guard &guard : one.guards)
       guards.push_back(Formula::guard(guard));
@@ -55,8 +55,7 @@ Certificate certificateOf(llvm::StringRef title, KernelVerdict proof) {
 
 } // namespace
 
-Verdict verifier::answer(const Question &question,
-                         const Assumptions &assumptions,
+Verdict verifier::answer(const Goal &goal, const Assumptions &assumptions,
                          mlir::MLIRContext *context, llvm::StringRef title,
                          const VerifierOptions &options,
                          Clock::time_point start) {
@@ -70,17 +69,17 @@ Verdict verifier::answer(const Question &question,
     verdict.reason = reason;
     return done(Verdict::Kind::Unknown);
   };
-  if (!question.failure.empty())
-    return unknown(question.failure);
+  if (!goal.failure.empty())
+    return unknown(goal.failure);
 
-  if (!isSatisfiable(assumptions.reals, question.parameters))
+  if (!isSatisfiable(assumptions.reals, goal.parameters))
     return unknown("no value of a real parameter satisfies the condition, so "
                    "the rule says nothing");
 
   bool sawInstance = false;
   auto refute = [&](uint64_t seed, unsigned trials) {
     std::optional<Counterexample> found =
-        findCounterexample(question, assumptions, seed, trials,
+        findCounterexample(goal, assumptions, seed, trials,
                            options.minimizeCounterexample, sawInstance);
     if (found)
       verdict.counterexample = std::move(*found);
@@ -89,7 +88,7 @@ Verdict verifier::answer(const Question &question,
   if (refute(options.seed, options.trialsBefore))
     return done(Verdict::Kind::Refuted);
 
-  KernelVerdict proof = proveQuestion(question, assumptions, context, options);
+  KernelVerdict proof = proveGoal(goal, assumptions, context, options);
   verdict.solverMs = proof.solverMs;
   verdict.solverWork = proof.solverWork;
   verdict.steps = proof.steps;
@@ -98,7 +97,7 @@ Verdict verifier::answer(const Question &question,
       return done(Verdict::Kind::Refuted);
     return unknown(proof.reason);
   }
-  if (!sawInstance && !canBeEntered(question, options))
+  if (!sawInstance && !canBeEntered(goal, options))
     return unknown("the condition cannot be satisfied, so the rule says "
                    "nothing");
   verdict.floatClass = proof.floatClass;
@@ -112,10 +111,9 @@ Verdict verify(mlir::func::FuncOp before, mlir::func::FuncOp after,
   Clock::time_point start = Clock::now();
   // Functions that use only linalg may not have loaded it.
   before.getContext()->loadDialect<MlcDialect>();
-  return answer(makeQuestion(before, after, assumptions), assumptions,
-                before.getContext(),
-                (before.getName() + " = " + after.getName()).str(), options,
-                start);
+  return answer(
+      makeGoal(before, after, assumptions), assumptions, before.getContext(),
+      (before.getName() + " = " + after.getName()).str(), options, start);
 }
 
 } // namespace mlc

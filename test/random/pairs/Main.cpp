@@ -192,10 +192,10 @@ VerifierOptions optionsOfPairs() {
 }
 
 /// Whether a proof is accepted as mlc-check does, which has only its text.
-bool isAccepted(llvm::ArrayRef<verifier::Question> questions,
+bool isAccepted(llvm::ArrayRef<verifier::Goal> goals,
                 const Assumptions &assumptions, llvm::StringRef proof) {
-  return llvm::any_of(questions, [&](const verifier::Question &question) {
-    return verifier::checkQuestion(question, assumptions, proof).isAccepted;
+  return llvm::any_of(goals, [&](const verifier::Goal &goal) {
+    return verifier::checkGoal(goal, assumptions, proof).isAccepted;
   });
 }
 
@@ -216,13 +216,13 @@ Answer askPartial(const Pair &pair, mlir::MLIRContext *context,
                        ? verifyGradient(before, after, none, optionsOfPairs())
                        : verify(before, after, none, optionsOfPairs());
   if (answer.verdict.isProved()) {
-    std::vector<verifier::Question> questions;
+    std::vector<verifier::Goal> goals;
     if (isGradient)
-      questions = verifier::makeGradientQuestions(before, after, none);
+      goals = verifier::makeGradientGoals(before, after, none);
     else
-      questions.push_back(verifier::makeQuestion(before, after, none));
+      goals.push_back(verifier::makeGoal(before, after, none));
     answer.isRefused =
-        !isAccepted(questions, none, answer.verdict.certificate.proof);
+        !isAccepted(goals, none, answer.verdict.certificate.proof);
   }
   answer.label = labelPartial(*pair.partial, number);
   answer.text = pair.text;

@@ -171,7 +171,7 @@ ONE = "func.func @{name}(%x: tensor<4xf32>) -> tensor<4xf32> {{\n  return %x : t
     ("", ["{f}", "{f}", "{p}"], 3, "f.mlir: holds no function"),
     ("ab", ["{f}", "{p}", "--smtlib", "{p}/x"], 9, "p.proof/x: "),
     ("ab", ["{f}", "{p}"], 6, "")])
-def test_what_is_no_question(tools, tmp_path, functions, arguments, code, message):
+def test_what_is_no_goal(tools, tmp_path, functions, arguments, code, message):
     (tmp_path / "empty").mkdir()
     (tmp_path / "f.mlir").write_text("".join(ONE.format(name=name) for name in functions))
     (tmp_path / "p.proof").write_text("(proof")

@@ -214,7 +214,7 @@ TEST_CASE("precondition: what stands under a root must not be negative") {
   CHECK(found.words == "argument 1 is non-negative and eps >= 0");
 }
 
-TEST_CASE("precondition: the same question has the same answer") {
+TEST_CASE("precondition: the same goal has the same answer") {
   auto ask = [] {
     return synthesize(
         Pair({"n, c * g, h", "o1 * g, c, k", "o2 * g, c, k"},

@@ -16,12 +16,11 @@ void withInstance(const std::string &dims,
   Pair({dims}, conditions)
       .ask(same, same,
            [&](auto before, auto after, const Assumptions &assumptions) {
-             Question question = makeQuestion(before, after, assumptions);
-             REQUIRE_FALSE(question.cases.empty());
-             Unknowns unknowns(question);
+             Goal goal = makeGoal(before, after, assumptions);
+             REQUIRE_FALSE(goal.cases.empty());
+             Unknowns unknowns(goal);
              for (uint64_t seed = 0; seed < 20; ++seed) {
-               Instance instance(question, question.cases.front(), assumptions,
-                                 seed);
+               Instance instance(goal, goal.cases.front(), assumptions, seed);
                use(instance, unknowns);
              }
              return 0;
@@ -76,12 +75,12 @@ TEST_CASE("integers are drawn to the ends of their type") {
                  f.getBody().front().getArguments())
               argument.setType(i8);
           });
-        Question question = makeQuestion(before, after, a);
-        REQUIRE_FALSE(question.cases.empty());
-        Unknowns unknowns(question);
+        Goal goal = makeGoal(before, after, a);
+        REQUIRE_FALSE(goal.cases.empty());
+        Unknowns unknowns(goal);
         bool least = false, most = false;
         for (uint64_t seed = 0; seed < 20; ++seed) {
-          Instance instance(question, question.cases.front(), a, seed);
+          Instance instance(goal, goal.cases.front(), a, seed);
           REQUIRE(instance.drawSymbols(unknowns));
           REQUIRE(instance.drawTensors(Spread::Mixed));
           least |= llvm::is_contained(instance.getNumbers()[0], -128.0);

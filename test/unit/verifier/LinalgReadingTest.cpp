@@ -26,12 +26,12 @@ ReadingCheck check(const std::string &text, StringRef f, StringRef g) {
   auto module = parseSourceString<ModuleOp>(text, &context);
   REQUIRE(module);
   auto read = module->lookupSymbol<func::FuncOp>(g);
-  Question question = makeQuestion(read, read, {});
-  INFO(question.failure);
-  REQUIRE(question.failure.empty());
-  return checkReading({module->lookupSymbol<func::FuncOp>(f), question.before,
-                       question.afterNeeds},
-                      question);
+  Goal goal = makeGoal(read, read, {});
+  INFO(goal.failure);
+  REQUIRE(goal.failure.empty());
+  return checkReading(
+      {module->lookupSymbol<func::FuncOp>(f), goal.before, goal.afterNeeds},
+      goal);
 }
 
 /// On %x: tensor<?xi32> and %y: tensor<?xi32>, with constants.

@@ -1,20 +1,19 @@
-//===- Question.cpp - Both functions and what may be assumed --------------===//
+//===- Goal.cpp - A statement to prove ------------------------------------===//
 
-#include "verifier/read/Question.h"
+#include "verifier/read/Goal.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace mlc::verifier {
 
-std::string describeResult(const Question &question, unsigned result) {
-  return question.resultNames.empty() ? "result " + std::to_string(result)
-                                      : question.resultNames[result];
+std::string describeResult(const Goal &goal, unsigned result) {
+  return goal.resultNames.empty() ? "result " + std::to_string(result)
+                                  : goal.resultNames[result];
 }
 
-KnownValues knownValues(const Question &question,
-                        const Assumptions &assumptions) {
+KnownValues knownValues(const Goal &goal, const Assumptions &assumptions) {
   KnownValues known;
-  known.inputs.resize(question.before.inputs.size());
-  for (auto [facts, input] : llvm::zip(known.inputs, question.before.inputs))
+  known.inputs.resize(goal.before.inputs.size());
+  for (auto [facts, input] : llvm::zip(known.inputs, goal.before.inputs))
     facts.type = input.elementType;
   for (const TensorAssumption &t : assumptions.tensors) {
     if (t.argument >= known.inputs.size())

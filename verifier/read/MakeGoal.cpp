@@ -1,8 +1,8 @@
-//===- MakeQuestion.cpp - Two functions made a question -------------------===//
+//===- MakeGoal.cpp - Two functions made a goal ---------------------------===//
 
 #include "dialects/Definition/NumberTypes.h"
+#include "verifier/read/Goal.h"
 #include "verifier/read/Misreading.h"
-#include "verifier/read/Question.h"
 #include "llvm/ADT/STLExtras.h"
 
 using llvm::ArrayRef;
@@ -70,25 +70,25 @@ static std::string ownNameIn(const Assumptions &assumptions) {
 
 /// Arguments have the dims that the before side says: a dim that only the after
 /// side has is one of them, others must be the same.
-static void matchArguments(Question &question, const Assumptions &assumptions,
+static void matchArguments(Goal &goal, const Assumptions &assumptions,
                            std::vector<Condition> &conditions) {
   std::set<std::string> known;
   auto learn = [&](StringRef name) { known.insert(name.str()); };
   for (const Condition &condition : assumptions.integers)
     condition.walkSymbols(learn);
-  for (const TensorShape &input : question.before.inputs)
+  for (const TensorShape &input : goal.before.inputs)
     for (IntExpr dim : input.dims)
       dim.walkSymbols(learn);
-  for (const Stage &stage : question.before.stages)
+  for (const Stage &stage : goal.before.stages)
     for (IntExpr dim : stage.dims)
       dim.walkSymbols(learn);
-  for (const Requirement &r : question.before.requirements) {
+  for (const Requirement &r : goal.before.requirements) {
     r.lhs.walkSymbols(learn);
     r.rhs.walkSymbols(learn);
   }
   IntExpr zero;
   unsigned argument = 0;
-  for (auto [a, b] : llvm::zip(question.before.inputs, question.after.inputs)) {
+  for (auto [a, b] : llvm::zip(goal.before.inputs, goal.after.inputs)) {
     for (auto [x, y] : llvm::zip(a.dims, b.dims)) {
       zero = IntExpr::constant(x.getContext(), 0);
       if (!x.isKnownNonNegative())
@@ -100,7 +100,7 @@ static void matchArguments(Question &question, const Assumptions &assumptions,
       if (isNew)
         conditions.push_back(Condition::compare(x, ComparePredicate::EQ, y));
       else
-        question.after.requirements.push_back(
+        goal.after.requirements.push_back(
             {x, ComparePredicate::EQ, y,
              "argument #" + std::to_string(argument) +
                  " has the dims that the before side says"});
@@ -150,66 +150,64 @@ static bool roundsByCast(const Definition &definition) {
 
 /// All but the cases. Inputs of the programs are the arguments; what they share
 /// comes behind.
-static Question start(Program first, Program second, SharedInputs shared,
-                      std::vector<std::string> argumentNames,
-                      const Assumptions &assumptions) {
-  Question question;
-  question.shared = std::move(shared);
-  question.failure = first.failure.empty() ? second.failure : first.failure;
+static Goal start(Program first, Program second, SharedInputs shared,
+                  std::vector<std::string> argumentNames,
+                  const Assumptions &assumptions) {
+  Goal goal;
+  goal.shared = std::move(shared);
+  goal.failure = first.failure.empty() ? second.failure : first.failure;
   if (std::string name = ownNameIn(assumptions); !name.empty())
-    question.failure = ownNameFailure(name);
-  question.before = std::move(first.definition);
-  question.after = std::move(second.definition);
-  question.numArguments = first.numArguments;
-  question.argumentNames = std::move(argumentNames);
-  if (!question.failure.empty())
-    return question;
-  for (Definition *side : {&question.before, &question.after})
-    if (auto twice = collectParameters(*side, question.parameters)) {
-      question.failure = "parameter " + *twice + " fills elements of two types";
-      return question;
+    goal.failure = ownNameFailure(name);
+  goal.before = std::move(first.definition);
+  goal.after = std::move(second.definition);
+  goal.numArguments = first.numArguments;
+  goal.argumentNames = std::move(argumentNames);
+  if (!goal.failure.empty())
+    return goal;
+  for (Definition *side : {&goal.before, &goal.after})
+    if (auto twice = collectParameters(*side, goal.parameters)) {
+      goal.failure = "parameter " + *twice + " fills elements of two types";
+      return goal;
     }
-  for (Definition *side : {&question.before, &question.after})
-    fixParameters(*side, question.parameters, assumptions.reals);
-  for (const SharedInputs::Entry &entry : question.shared.entries) {
-    question.before.inputs.push_back(entry.shape);
-    question.after.inputs.push_back(entry.shape);
+  for (Definition *side : {&goal.before, &goal.after})
+    fixParameters(*side, goal.parameters, assumptions.reals);
+  for (const SharedInputs::Entry &entry : goal.shared.entries) {
+    goal.before.inputs.push_back(entry.shape);
+    goal.after.inputs.push_back(entry.shape);
   }
-  question.failure = compareTypes(question.before, question.after);
-  if (!question.failure.empty())
-    return question;
-  question.isLiteral = first.isLiteral && second.isLiteral;
-  question.roundsByCast =
-      roundsByCast(question.before) || roundsByCast(question.after);
-  question.beforeNeeds = std::move(first.needs);
-  question.afterNeeds = std::move(second.needs);
+  goal.failure = compareTypes(goal.before, goal.after);
+  if (!goal.failure.empty())
+    return goal;
+  goal.isLiteral = first.isLiteral && second.isLiteral;
+  goal.roundsByCast = roundsByCast(goal.before) || roundsByCast(goal.after);
+  goal.beforeNeeds = std::move(first.needs);
+  goal.afterNeeds = std::move(second.needs);
   // Which elements the before side reads is not used.
-  needsOf(question.before, {}, question.beforeNeeds);
-  addFirstIterations(question.beforeNeeds);
-  needsOf(question.after, second.openStages, question.afterNeeds);
-  return question;
+  needsOf(goal.before, {}, goal.beforeNeeds);
+  addFirstIterations(goal.beforeNeeds);
+  needsOf(goal.after, second.openStages, goal.afterNeeds);
+  return goal;
 }
 
-static void addCases(Question &question, const Assumptions &assumptions) {
-  question.conditions = assumptions.integers;
-  for (const Requirement &r : question.before.requirements)
-    question.conditions.push_back(
-        Condition::compare(r.lhs, r.predicate, r.rhs));
-  matchArguments(question, assumptions, question.conditions);
-  std::optional<std::vector<Case>> cases = casesOf(question.conditions);
+static void addCases(Goal &goal, const Assumptions &assumptions) {
+  goal.conditions = assumptions.integers;
+  for (const Requirement &r : goal.before.requirements)
+    goal.conditions.push_back(Condition::compare(r.lhs, r.predicate, r.rhs));
+  matchArguments(goal, assumptions, goal.conditions);
+  std::optional<std::vector<Case>> cases = casesOf(goal.conditions);
   if (!cases) {
-    question.failure = "the condition has too many alternatives";
+    goal.failure = "the condition has too many alternatives";
     return;
   }
   for (Case &one : *cases) {
-    one.argumentNames = question.argumentNames;
-    one.before = question.before;
-    one.after = question.after;
+    one.argumentNames = goal.argumentNames;
+    one.before = goal.before;
+    one.after = goal.after;
     substitute(one.before, one.solved);
     substitute(one.after, one.solved);
-    one.beforeNeeds = substituted(question.beforeNeeds, one.solved);
-    one.afterNeeds = substituted(question.afterNeeds, one.solved);
-    question.cases.push_back(std::move(one));
+    one.beforeNeeds = substituted(goal.beforeNeeds, one.solved);
+    one.afterNeeds = substituted(goal.afterNeeds, one.solved);
+    goal.cases.push_back(std::move(one));
   }
 }
 
@@ -221,8 +219,8 @@ static bool areIdentical(mlir::func::FuncOp before, mlir::func::FuncOp after) {
       mlir::OperationEquivalence::IgnoreLocations);
 }
 
-Question makeQuestion(mlir::func::FuncOp before, mlir::func::FuncOp after,
-                      const Assumptions &assumptions) {
+Goal makeGoal(mlir::func::FuncOp before, mlir::func::FuncOp after,
+              const Assumptions &assumptions) {
   // Functions of linalg alone need not have loaded it.
   before.getContext()->loadDialect<MlcDialect>();
   SharedInputs shared;
@@ -231,29 +229,26 @@ Question makeQuestion(mlir::func::FuncOp before, mlir::func::FuncOp after,
   std::vector<std::string> names;
   for (unsigned i = 0; i < first.numArguments; ++i)
     names.push_back(describeArgument(before, i));
-  Question question = start(std::move(first), std::move(second),
-                            std::move(shared), std::move(names), assumptions);
-  question.isLiteral |= areIdentical(before, after);
-  if (question.failure.empty())
-    question.failure =
-        whyMisread({before, question.before, question.beforeNeeds}, question);
-  if (question.failure.empty())
-    question.failure =
-        whyMisread({after, question.after, question.afterNeeds}, question);
-  if (question.failure.empty())
-    addCases(question, assumptions);
-  return question;
+  Goal goal = start(std::move(first), std::move(second), std::move(shared),
+                    std::move(names), assumptions);
+  goal.isLiteral |= areIdentical(before, after);
+  if (goal.failure.empty())
+    goal.failure = whyMisread({before, goal.before, goal.beforeNeeds}, goal);
+  if (goal.failure.empty())
+    goal.failure = whyMisread({after, goal.after, goal.afterNeeds}, goal);
+  if (goal.failure.empty())
+    addCases(goal, assumptions);
+  return goal;
 }
 
-Question makeQuestion(Program before, Program after, SharedInputs shared,
-                      std::vector<std::string> argumentNames,
-                      const Assumptions &assumptions) {
-  Question question =
-      start(std::move(before), std::move(after), std::move(shared),
-            std::move(argumentNames), assumptions);
-  if (question.failure.empty())
-    addCases(question, assumptions);
-  return question;
+Goal makeGoal(Program before, Program after, SharedInputs shared,
+              std::vector<std::string> argumentNames,
+              const Assumptions &assumptions) {
+  Goal goal = start(std::move(before), std::move(after), std::move(shared),
+                    std::move(argumentNames), assumptions);
+  if (goal.failure.empty())
+    addCases(goal, assumptions);
+  return goal;
 }
 
 } // namespace mlc::verifier

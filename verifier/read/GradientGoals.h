@@ -1,4 +1,4 @@
-//===- GradientQuestions.h - Questions about gradients ----------*- C++ -*-===//
+//===- GradientGoals.h - Goals about gradients ------------------*- C++ -*-===//
 //
 // A gradient g of f takes the arguments of f, then a cotangent dy for each
 // result of floats, and gives a gradient for each argument of floats. It is one
@@ -13,10 +13,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef MLC_VERIFIER_READ_GRADIENTQUESTIONS_H
-#define MLC_VERIFIER_READ_GRADIENTQUESTIONS_H
+#ifndef MLC_VERIFIER_READ_GRADIENTGOALS_H
+#define MLC_VERIFIER_READ_GRADIENTGOALS_H
 
-#include "verifier/read/Question.h"
+#include "verifier/read/Goal.h"
 
 namespace mlc::verifier {
 
@@ -25,11 +25,11 @@ namespace mlc::verifier {
 std::string whyNotOfGradient(mlir::func::FuncOp function,
                              mlir::func::FuncOp gradient);
 
-/// Guesses whether the answer to a question is yes. It is not trusted; it only
+/// Guesses whether a goal is true. It is not trusted; it only
 /// selects statements worth stating.
-using MayBeTrue = llvm::function_ref<bool(const Question &)>;
+using MayBeTrue = llvm::function_ref<bool(const Goal &)>;
 
-/// If any of these questions is proved, `gradient` gives the gradients of
+/// If any of these goals is proved, `gradient` gives the gradients of
 /// `function`; a counterexample to the last one refutes that. Requires the
 /// types of a gradient. Arguments are those of `function`, the cotangents, and
 /// the tangents.
@@ -37,14 +37,14 @@ using MayBeTrue = llvm::function_ref<bool(const Question &)>;
 /// The last has the before side <dy, J t> and the after side <t, g>, a number
 /// for each argument of floats; J has no value where a slope is infinite (the
 /// root at 0). The one before has J = 0 there, as in gradients that mlc makes.
-/// Either may be preceded by a question about other functions that also states
+/// Either may be preceded by a goal about other functions that also states
 /// their equality to these: softmax subtracts a maximum that cancels, as does
 /// its derivative. Its cases are those of all three statements.
-std::vector<Question> makeGradientQuestions(mlir::func::FuncOp function,
-                                            mlir::func::FuncOp gradient,
-                                            const Assumptions &assumptions,
-                                            MayBeTrue mayBeTrue);
+std::vector<Goal> makeGradientGoals(mlir::func::FuncOp function,
+                                    mlir::func::FuncOp gradient,
+                                    const Assumptions &assumptions,
+                                    MayBeTrue mayBeTrue);
 
 } // namespace mlc::verifier
 
-#endif // MLC_VERIFIER_READ_GRADIENTQUESTIONS_H
+#endif // MLC_VERIFIER_READ_GRADIENTGOALS_H

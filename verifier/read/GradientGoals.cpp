@@ -1,6 +1,6 @@
-//===- GradientQuestions.cpp - Questions about gradients ------------------===//
+//===- GradientGoals.cpp - Goals about gradients --------------------------===//
 
-#include "verifier/read/GradientQuestions.h"
+#include "verifier/read/GradientGoals.h"
 #include "verifier/read/GradientSides.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -121,13 +121,13 @@ private:
     return found;
   }
 
-  /// Guesses whether a stage is the same in both. If so, the question states
+  /// Guesses whether a stage is the same in both. If so, the goal states
   /// that too.
   bool isSame(const Program &other, unsigned stage) const {
-    Question question = makeQuestion(
+    Goal goal = makeGoal(
         withResults(dropped.original, stage), withResults(other, stage), shared,
         std::vector<std::string>(other.numArguments), assumptions);
-    return question.failure.empty() && mayBeTrue(question);
+    return goal.failure.empty() && mayBeTrue(goal);
   }
 
   const SharedInputs &shared;
@@ -168,27 +168,27 @@ Program withZeros(Program program, ArrayRef<unsigned> stages, bool areProducts,
 }
 
 //===----------------------------------------------------------------------===//
-// Questions
+// Goals
 //===----------------------------------------------------------------------===//
 
-Question askWith(const Read &read, FuncOp function,
-                 const Assumptions &assumptions, bool isZeroWhereSteep) {
+Goal askWith(const Read &read, FuncOp function, const Assumptions &assumptions,
+             bool isZeroWhereSteep) {
   Sides sides(read, function->getContext(), isZeroWhereSteep);
   std::vector<std::string> names = sides.argumentNames(function), gradients;
   for (unsigned argument : read.arguments)
     gradients.push_back("gradient of " + names[argument]);
-  Question question = makeQuestion(sides.before(), sides.after(), read.shared,
-                                   std::move(names), assumptions);
-  question.resultNames = std::move(gradients);
-  return question;
+  Goal goal = makeGoal(sides.before(), sides.after(), read.shared,
+                       std::move(names), assumptions);
+  goal.resultNames = std::move(gradients);
+  return goal;
 }
 
-/// The question about f and g without such maxima, and that these are f and g;
+/// The goal about f and g without such maxima, and that these are f and g;
 /// nullopt if they have none.
-std::optional<Question> askWithoutMaxima(const Read &read, FuncOp function,
-                                         const Assumptions &assumptions,
-                                         bool isZeroWhereSteep,
-                                         MayBeTrue mayBeTrue) {
+std::optional<Goal> askWithoutMaxima(const Read &read, FuncOp function,
+                                     const Assumptions &assumptions,
+                                     bool isZeroWhereSteep,
+                                     MayBeTrue mayBeTrue) {
   mlir::MLIRContext *context = function->getContext();
   auto drop = [&](const Program &program) {
     return MaximaDropper(program, read.shared, context, assumptions, mayBeTrue)
@@ -202,16 +202,15 @@ std::optional<Question> askWithoutMaxima(const Read &read, FuncOp function,
     other.f = f->changed;
   if (g)
     other.g = g->changed;
-  Question question = askWith(other, function, assumptions, isZeroWhereSteep);
+  Goal goal = askWith(other, function, assumptions, isZeroWhereSteep);
   Sides original(read, context), changed(other, context);
   auto add = [&](Program before, Program after) {
-    Question one =
-        makeQuestion(std::move(before), std::move(after), read.shared,
-                     question.argumentNames, assumptions);
-    if (question.failure.empty())
-      question.failure = one.failure;
-    question.beside.push_back({one.conditions, question.cases.size()});
-    llvm::append_range(question.cases, one.cases);
+    Goal one = makeGoal(std::move(before), std::move(after), read.shared,
+                        goal.argumentNames, assumptions);
+    if (goal.failure.empty())
+      goal.failure = one.failure;
+    goal.beside.push_back({one.conditions, goal.cases.size()});
+    llvm::append_range(goal.cases, one.cases);
   };
   // States that these stages of `from` are defined wherever it is, and that
   // those of `to` are equal; then all of `to` is equal.
@@ -225,9 +224,9 @@ std::optional<Question> askWithoutMaxima(const Read &read, FuncOp function,
     addEqual(original.function(), changed.function(), f->stages);
   if (g)
     addEqual(changed.gradient(), original.gradient(), g->stages);
-  if (!question.failure.empty())
+  if (!goal.failure.empty())
     return std::nullopt;
-  return question;
+  return goal;
 }
 
 /// Whether a slope may be infinite where f has a value.
@@ -281,39 +280,39 @@ std::string whyNotOfGradient(FuncOp function, FuncOp gradient) {
   return why;
 }
 
-std::vector<Question> makeGradientQuestions(FuncOp function, FuncOp gradient,
-                                            const Assumptions &assumptions,
-                                            MayBeTrue mayBeTrue) {
+std::vector<Goal> makeGradientGoals(FuncOp function, FuncOp gradient,
+                                    const Assumptions &assumptions,
+                                    MayBeTrue mayBeTrue) {
   function->getContext()->loadDialect<MlcDialect>();
-  std::vector<Question> questions(1);
-  std::string &failure = questions.front().failure;
+  std::vector<Goal> goals(1);
+  std::string &failure = goals.front().failure;
   // Compare the reading of each function with runs of it.
   for (FuncOp one : {function, gradient})
     if (failure.empty())
-      failure = makeQuestion(one, one, assumptions).failure;
+      failure = makeGoal(one, one, assumptions).failure;
   if (failure.empty())
     failure = whyNotOfGradient(function, gradient);
   if (failure.empty())
     if (std::string opaque = opaqueOperator(function); !opaque.empty())
       failure = "the derivative of '" + opaque + "' is not known";
   if (!failure.empty())
-    return questions;
+    return goals;
   Read read(function, gradient);
   failure = read.failure();
   if (!failure.empty())
-    return questions;
-  questions.clear();
+    return goals;
+  goals.clear();
   for (bool isZeroWhereSteep : {true, false}) {
     if (!isZeroWhereSteep && !mayBeSteep(read.f.definition))
       break;
-    Question question = askWith(read, function, assumptions, isZeroWhereSteep);
-    if (question.failure.empty())
-      if (std::optional<Question> other = askWithoutMaxima(
+    Goal goal = askWith(read, function, assumptions, isZeroWhereSteep);
+    if (goal.failure.empty())
+      if (std::optional<Goal> other = askWithoutMaxima(
               read, function, assumptions, isZeroWhereSteep, mayBeTrue))
-        questions.push_back(std::move(*other));
-    questions.push_back(std::move(question));
+        goals.push_back(std::move(*other));
+    goals.push_back(std::move(goal));
   }
-  return questions;
+  return goals;
 }
 
 } // namespace mlc::verifier
