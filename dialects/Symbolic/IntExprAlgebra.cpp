@@ -106,6 +106,72 @@ struct Polynomial {
   }
 };
 
+/// Hermite's identity: floor(x / k) + floor((x + 1) / k) + ... +
+/// floor((x + k - 1) / k) = x, for every integer x and k > 0. The parts of a
+/// dim that is split over k ranks are such quotients, and their sum is the dim.
+class Quotients {
+public:
+  explicit Quotients(Polynomial &sum) : sum(sum) {}
+
+  /// Applies the identity to all terms of the sum.
+  void addUp() {
+    // Where all quotients are there, one has the remainder k - 1.
+    SmallVector<IntExpr> last;
+    for (const Monomial &term : sum.terms)
+      if (term.atoms.size() == 1 && isLast(term.atoms[0]))
+        last.push_back(term.atoms[0]);
+    for (IntExpr quotient : last)
+      addUp(quotient);
+  }
+
+private:
+  /// Whether the expression is floor((x + k - 1) / k).
+  bool isLast(IntExpr expr) const {
+    if (expr.getKind() != Kind::FloorDiv)
+      return false;
+    std::optional<int64_t> k = expr.getOperands()[1].asConstant();
+    Polynomial dividend(expr.getOperands()[0]);
+    return k && *k > 1 && size_t(*k) <= sum.terms.size() &&
+           !dividend.terms.empty() && dividend.terms.back().atoms.empty() &&
+           dividend.terms.back().coefficient == *k - 1;
+  }
+
+  int64_t coefficientOf(IntExpr atom) const {
+    for (const Monomial &term : sum.terms)
+      if (term.atoms.size() == 1 && term.atoms[0] == atom)
+        return term.coefficient;
+    return 0;
+  }
+
+  void addUp(IntExpr quotient) {
+    const int64_t k = quotient.getOperands()[1].getConstant();
+    const IntExpr x = quotient.getOperands()[0] - (k - 1);
+    // The number of times that all are there, with the same sign.
+    int64_t times = coefficientOf(quotient);
+    if (times == std::numeric_limits<int64_t>::min())
+      return;
+    SmallVector<IntExpr> all{quotient};
+    for (int64_t r = 0; r < k - 1; ++r) {
+      all.push_back((x + r).floorDiv(k));
+      const int64_t own = coefficientOf(all.back());
+      times = times > 0 ? std::max<int64_t>(0, std::min(times, own))
+                        : std::min<int64_t>(0, std::max(times, own));
+      if (times == 0)
+        return;
+    }
+    Polynomial more(x);
+    for (Monomial &term : more.terms)
+      sum.overflow |=
+          llvm::MulOverflow(term.coefficient, times, term.coefficient);
+    for (IntExpr one : all)
+      more.terms.push_back({-times, {one}});
+    llvm::append_range(sum.terms, more.terms);
+    sum.normalize();
+  }
+
+  Polynomial &sum;
+};
+
 Polynomial multiply(const Polynomial &a, const Polynomial &b) {
   Polynomial result;
   if (a.terms.size() * b.terms.size() > maxTerms) {
@@ -230,6 +296,7 @@ IntExpr IntExpr::operator+(IntExpr other) const {
   if (sum.terms.size() > maxTerms)
     return make(getContext(), Kind::Add, {*this, other});
   sum.normalize();
+  Quotients(sum).addUp();
   if (sum.overflow)
     return make(getContext(), Kind::Add, {*this, other});
   return sum.toExpr(getContext());
@@ -358,100 +425,6 @@ IntExpr IntExpr::min(IntExpr a, IntExpr b) {
 }
 IntExpr IntExpr::max(IntExpr a, IntExpr b) {
   return makeMinMax(Kind::Max, a, b);
-}
-
-std::optional<int64_t> IntExpr::evaluate(
-    llvm::function_ref<std::optional<int64_t>(StringRef)> valueOf) const {
-  if (isConstant())
-    return getConstant();
-  if (getKind() == Kind::Symbol)
-    return valueOf(getSymbol());
-  std::optional<int64_t> result;
-  for (IntExpr operand : getOperands()) {
-    std::optional<int64_t> value = operand.evaluate(valueOf);
-    if (!value)
-      return std::nullopt;
-    if (!result) {
-      result = value;
-      continue;
-    }
-    int64_t a = *result, b = *value;
-    bool overflow = false;
-    switch (getKind()) {
-    case Kind::Add:
-      overflow = llvm::AddOverflow(a, b, *result);
-      break;
-    case Kind::Mul:
-      overflow = llvm::MulOverflow(a, b, *result);
-      break;
-    case Kind::FloorDiv:
-    case Kind::Mod:
-      if (b <= 0)
-        return std::nullopt;
-      result = getKind() == Kind::Mod ? llvm::mod(a, b)
-                                      : llvm::divideFloorSigned(a, b);
-      break;
-    case Kind::Min:
-      result = std::min(a, b);
-      break;
-    case Kind::Max:
-      result = std::max(a, b);
-      break;
-    case Kind::Constant:
-    case Kind::Symbol:
-      llvm_unreachable("handled above");
-    }
-    if (overflow)
-      return std::nullopt;
-  }
-  return result;
-}
-
-IntExpr
-IntExpr::substitute(llvm::function_ref<IntExpr(StringRef)> replacement) const {
-  if (isConstant())
-    return *this;
-  if (getKind() == Kind::Symbol) {
-    IntExpr value = replacement(getSymbol());
-    return value ? value : *this;
-  }
-  SmallVector<IntExpr> operands;
-  for (IntExpr operand : getOperands())
-    operands.push_back(operand.substitute(replacement));
-  IntExpr result = operands.front();
-  for (IntExpr operand : ArrayRef(operands).drop_front()) {
-    switch (getKind()) {
-    case Kind::Add:
-      result = result + operand;
-      break;
-    case Kind::Mul:
-      result = result * operand;
-      break;
-    case Kind::FloorDiv:
-      result = result.floorDiv(operand);
-      break;
-    case Kind::Mod:
-      result = result.mod(operand);
-      break;
-    case Kind::Min:
-      result = min(result, operand);
-      break;
-    case Kind::Max:
-      result = max(result, operand);
-      break;
-    case Kind::Constant:
-    case Kind::Symbol:
-      llvm_unreachable("handled above");
-    }
-  }
-  return result;
-}
-
-void IntExpr::walkSymbols(llvm::function_ref<void(StringRef)> callback) const {
-  if (getKind() == Kind::Symbol)
-    callback(getSymbol());
-  for (IntExpr operand : getOperands())
-    operand.walkSymbols(callback);
 }
 
 int IntExpr::compare(IntExpr a, IntExpr b) {

@@ -102,6 +102,41 @@ def test_any_sharding_of_open_dims(tools, tmp_path, seed):
         assert np.max(np.abs(found[name] - value)) <= 1e-5 * np.max(np.abs(value)), flags
 
 
+SMALL = {"Relu": {}, "LogSoftmax": {"axis": 1}, "Transpose": {"perm": [1, 0]}, "Softmax": {"axis": 0}, "CumSum": {}, "Pad": {}, "TopK": {"axis": 0},
+         "ReduceSum": {"keepdims": 1}}
+
+
+@pytest.mark.parametrize("seed", range(200) if FULL else range(10))
+def test_uneven_parts_of_several_axes(tools, tmp_path, seed):
+    """Dims of odd sizes, known and open, split over two axes and moved by single operators: the parts of a part add up."""
+    numbers = np.random.default_rng(seed)
+    operator = list(SMALL)[seed % len(SMALL)]
+    further = {"CumSum": np.array(1), "Pad": np.array([1, 0, 0, 2]), "TopK": np.array([3]), "ReduceSum": np.array([int(numbers.integers(2))])}
+    weights = [numpy_helper.from_array(value, "k") for name, value in further.items() if name == operator]
+    outputs = ["y", "i"] if operator == "TopK" else ["y"]
+    graph = helper.make_graph(
+        [helper.make_node(operator, ["x", *(weight.name for weight in weights)], outputs, **SMALL[operator])], "small",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["N", 7])],
+        [helper.make_tensor_value_info(name, TensorProto.INT64 if name == "i" else TensorProto.FLOAT, [None, None]) for name in outputs], weights)
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), tmp_path / "m.onnx")
+    axes = {"a": int(numbers.integers(2, 4)), "b": int(numbers.integers(2, 4))}
+
+    def dims():
+        first, second = numbers.permutation([["a+b", "-"], ["a", "b"], ["b", "a"], ["-", "b"], ["b", "-"], ["-", "a+b"]])[0]
+        return f"{first},{second}"
+    flags = [f"--mesh={','.join(f'{axis}={size}' for axis, size in axes.items())}", f"--shard=x={dims()}",
+             *(f"--shard={name}={dims()}" for name in outputs)]
+    done = tools.mlc("compile", tmp_path / "m.onnx", "-o", tmp_path / "m.mlca", *flags)
+    if done.returncode == 4:
+        assert "split along the open dim N" in done.stderr, (flags, done.stderr)
+        done = tools.mlc("compile", tmp_path / "m.onnx", "-o", tmp_path / "m.mlca", "--dim=N=5", *flags)
+    assert done.returncode == 0, (operator, flags, done.stderr)
+    np.savez(tmp_path / "i.npz", x=numbers.standard_normal((5, 7)).astype(np.float32))
+    found = run(tools, tmp_path)
+    for name, value in expected(tmp_path, dict(np.load(tmp_path / "i.npz"))).items():
+        np.testing.assert_allclose(found[name], value, rtol=1e-5, atol=1e-6, err_msg=f"{operator} {flags}")
+
+
 @pytest.fixture
 def layers(tmp_path):
     """Two dense layers, as in Megatron-LM: columns, then rows."""
