@@ -32,32 +32,20 @@ struct LibraryCall {
 };
 
 struct LibraryKernel {
-  const char *key;
+  const char *key = nullptr;
   /// Checks operands and arguments once per set of dims, so that run() cannot
   /// fail.
-  Status (*check)(const LibraryCall &call);
+  Status (*check)(const LibraryCall &call) = nullptr;
   /// Bytes of scratch per thread of a call that passed the check.
-  uint64_t (*scratch)(const LibraryCall &call);
+  uint64_t (*scratch)(const LibraryCall &call) = nullptr;
   /// How many independent tasks.
-  int64_t (*tasks)(const LibraryCall &call);
+  int64_t (*tasks)(const LibraryCall &call) = nullptr;
   void (*run)(const LibraryCall &call, int64_t begin, int64_t end,
-              void *scratch);
+              void *scratch) = nullptr;
 };
 
-/// The kernel named `key`, or null. The kernels, as in Library.cpp's table:
-///
-///   topk(X) -> (Values, Indices: i64); arguments: axis, largest (0 or 1).
-///     The k = dim `axis` of Values largest (smallest) elements of X along
-///     `axis`, best first, ties by the lower index; a NaN counts as larger
-///     than any number. All types.
-///   scatter_add(X, Indices, Updates) -> (Y); arguments: axis, begin, whole.
-///     X with each slice of Updates added at its index along `axis`; slices of
-///     equal index are added in order. X holds the slices from `begin` on of
-///     `whole` ones: negative indices count from the end of the whole, and
-///     indices outside of X are ignored. Half floats are added in float32 and
-///     rounded once. All types but bool.
-///   scatter_mul, scatter_max, scatter_min: the same with product, maximum and
-///     minimum; NaN wins.
+/// The kernel named `key`, or null. The families' tables (LibraryFamilies.h)
+/// say what each computes.
 const LibraryKernel *findLibraryKernel(const std::string &key);
 
 } // namespace mlc::runtime

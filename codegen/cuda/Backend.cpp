@@ -4,9 +4,8 @@
 #include "codegen/cuda/DeviceHeader.h"
 #include "codegen/cuda/Emit.h"
 #include "codegen/cuda/Group.h"
+#include "codegen/cuda/Opaque.h"
 #include "codegen/cuda/Program.h"
-#include "codegen/cuda/ScatterAdd.h"
-#include "codegen/cuda/TopK.h"
 #include "codegen/kernel/Contraction.h"
 #include "codegen/kernel/GroupLimits.h"
 #include "dialects/Exec/Exec.h"
@@ -72,7 +71,7 @@ public:
   }
 
   bool canCompileOpaque(llvm::StringRef libraryKernel) const override {
-    return libraryKernel == topKKernel || isScatterKernel(libraryKernel);
+    return hasOpaqueKernel(libraryKernel);
   }
 
   std::vector<std::pair<llvm::StringRef, llvm::StringRef>>

@@ -3,8 +3,7 @@
 #include "codegen/cuda/Emit.h"
 #include "codegen/cuda/Contraction.h"
 #include "codegen/cuda/Group.h"
-#include "codegen/cuda/ScatterAdd.h"
-#include "codegen/cuda/TopK.h"
+#include "codegen/cuda/Opaque.h"
 #include "codegen/cuda/Transpose.h"
 
 using namespace mlir;
@@ -22,8 +21,7 @@ struct Emitter {
 /// In order of preference.
 static ArrayRef<Emitter> emitters() {
   static const Emitter table[] = {
-      {"topk", acceptsTopK, emitTopK},
-      {"scatter", acceptsScatterAdd, emitScatterAdd},
+      {"", acceptsOpaque, emitOpaque}, // which names the skeleton
       {"tensor", acceptsTensor, emitTensor},
       {"tiles", acceptsTiles, emitTiles},
       {"transpose", acceptsTranspose, emitTranspose},
@@ -45,7 +43,8 @@ FailureOr<KernelText> emitKernel(const Kernel &kernel,
     FailureOr<KernelText> text = emitter.emit(printer);
     if (failed(text) || printer.printer.failed)
       return failure();
-    text->skeleton = emitter.name;
+    if (text->skeleton.empty())
+      text->skeleton = emitter.name;
     text->source = printer.finish(*text);
     return text;
   }

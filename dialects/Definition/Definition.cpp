@@ -20,6 +20,11 @@ Expr make(ExprNode node) {
 
 } // namespace
 
+TensorShape shapeOf(Value value) {
+  auto type = cast<RankedTensorType>(value.getType());
+  return {*getDims(type), type.getElementType()};
+}
+
 DefinitionBuilder::DefinitionBuilder(MLIRContext *context,
                                      ArrayRef<TensorShape> inputs)
     : context(context) {

@@ -131,6 +131,9 @@ struct TensorShape {
   mlir::Type elementType;
 };
 
+/// The dims, which have names, and the element type of a tensor.
+TensorShape shapeOf(mlir::Value value);
+
 /// A well-formedness condition `lhs predicate rhs` on dims and attributes.
 struct Requirement {
   IntExpr lhs;

@@ -85,6 +85,17 @@ FailureOr<SmallVector<Type>> inferResultTypes(Operation *op) {
   return types;
 }
 
+SmallVector<SharedDim> getDimsBeside(Operation *op, unsigned dim) {
+  SmallVector<SharedDim> shared;
+  auto type = cast<RankedTensorType>(op->getOperand(0).getType());
+  for (unsigned d = 0; d < type.getRank(); ++d)
+    if (d != dim)
+      shared.push_back(
+          {SmallVector<std::optional<unsigned>, 2>(op->getNumOperands(), d),
+           SmallVector<unsigned, 2>(op->getNumResults(), d)});
+  return shared;
+}
+
 FailureOr<Operation *> detail::createInferred(
     OpBuilder &builder, Location loc, StringRef name, unsigned numResults,
     llvm::function_ref<void(OperationState &, TypeRange)> fill) {

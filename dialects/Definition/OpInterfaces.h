@@ -7,10 +7,49 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/OpDefinition.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/Support/Error.h"
+#include <vector>
 
 namespace mlc {
+
+class EvalTensor;
+struct EvalOptions;
+
 /// Verifier of every operator: the result types must follow from its operands.
 mlir::LogicalResult verifyResultTypes(mlir::Operation *op);
+
+/// Computes the results of an opaque operator; its errors are EvalErrors
+/// (dialects/Evaluator).
+using OpaqueEvaluator = llvm::Expected<std::vector<EvalTensor>> (*)(
+    mlir::Operation *op, llvm::ArrayRef<EvalTensor> inputs,
+    const EvalOptions &options);
+
+/// A dim that operands and results of an opaque operator have in common: its
+/// place in each operand (nothing: it has no such dim) and in each result.
+struct SharedDim {
+  llvm::SmallVector<std::optional<unsigned>, 2> operands;
+  llvm::SmallVector<unsigned, 2> results;
+};
+
+/// All dims but one, of an operator whose operands and results have the same
+/// dims in the same places.
+llvm::SmallVector<SharedDim> getDimsBeside(mlir::Operation *op, unsigned dim);
+
+/// A dim of an operand of which each of `numParts` ranks has a part.
+struct OpaqueSplit {
+  unsigned operand, dim;
+  IntExpr numParts;
+  /// Where the rank's own part begins.
+  IntExpr begin;
+  /// The size of the smallest part, and whether all are as large.
+  IntExpr least;
+  bool areEqual;
+};
+
+/// Emits operators that compute the definition's only result.
+using EmitDefinition = llvm::function_ref<mlir::FailureOr<mlir::Value>(
+    Definition definition, mlir::ValueRange inputs)>;
+
 } // namespace mlc
 
 #include "dialects/Definition/OpInterfaces.h.inc"

@@ -43,8 +43,7 @@ evaluate(const Definition &definition, llvm::ArrayRef<EvalTensor> inputs,
          const EvalOptions &options = {});
 
 /// The results of one operator: from its definition, from its value if it is a
-/// constant, or from the kernel registered for its library name if it is
-/// opaque.
+/// constant, or as it says itself if it is opaque.
 llvm::Expected<std::vector<EvalTensor>>
 evaluateOp(mlir::Operation *op, llvm::ArrayRef<EvalTensor> inputs,
            const EvalOptions &options = {});
@@ -71,13 +70,6 @@ llvm::Error bindSymbols(llvm::ArrayRef<IntExpr> dims,
 llvm::Expected<llvm::SmallVector<int64_t>>
 evaluateDims(llvm::ArrayRef<IntExpr> dims,
              const llvm::StringMap<int64_t> &symbols);
-
-/// An evaluator of an opaque operator, registered by its library kernel's name.
-using OpaqueEvaluator = llvm::Expected<std::vector<EvalTensor>> (*)(
-    mlir::Operation *op, llvm::ArrayRef<EvalTensor> inputs,
-    const EvalOptions &options);
-/// Null if there is none.
-OpaqueEvaluator lookupOpaqueEvaluator(llvm::StringRef libraryKernel);
 
 } // namespace mlc
 

@@ -34,9 +34,8 @@ Expected<std::vector<EvalTensor>> evaluateOp(Operation *op,
     return evaluate(*definition, inputs, options);
   }
   if (auto opaque = dyn_cast<OpaqueOpInterface>(op)) {
-    if (OpaqueEvaluator kernel =
-            lookupOpaqueEvaluator(opaque.getLibraryKernel()))
-      return kernel(op, inputs, options);
+    if (OpaqueEvaluator evaluate = opaque.getEvaluator())
+      return evaluate(op, inputs, options);
     return evalError(EvalFailure::Unsupported,
                      "no evaluator for library kernel " +
                          opaque.getLibraryKernel());

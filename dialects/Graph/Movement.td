@@ -59,7 +59,8 @@ def Mlc_GatherOp : Mlc_Op<"gather"> {
 }
 
 def Mlc_ScatterAddOp : Mlc_Op<"scatter_add",
-    [DeclareOpInterfaceMethods<OpaqueOpInterface, ["getRequirements"]>]> {
+    [DeclareOpInterfaceMethods<OpaqueOpInterface,
+        ["getRequirements", "getAttributesOfPart", "createGradients"]>]> {
   let summary = "the operand with slices added where an index tensor says";
   let description = [{
     `Y[a.., v, b..] = X[a.., v, b..] + sum{j..}(I[j..] = v ? U[a.., j.., b..] : 0)`

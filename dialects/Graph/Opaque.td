@@ -6,7 +6,10 @@
 include "dialects/Graph/OpBase.td"
 
 def Mlc_TopKOp : Op<Mlc_Dialect, "top_k", [Pure,
-    DeclareOpInterfaceMethods<OpaqueOpInterface, ["getRequirements"]>]> {
+    DeclareOpInterfaceMethods<OpaqueOpInterface,
+        ["getRequirements", "getEvaluator", "getSharedDims", "createStacked",
+         "getCandidateTypes", "createCandidates", "chooseCandidates",
+         "createGradients"]>]> {
   let summary = "the k largest or smallest elements along an axis";
   let description = [{
     Values and their i64 indices; equal elements in order of index. Follows ONNX

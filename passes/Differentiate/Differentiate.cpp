@@ -89,8 +89,10 @@ private:
   FailureOr<SmallVector<Value>> gradientsOf(Operation *op,
                                             SmallVector<bool> wanted) {
     SmallVector<Value> values(wanted.size());
-    auto known = gradientsByRule(builder, op,
-                                 cotangents.lookup(op->getResult(0)), wanted);
+    SmallVector<Value> given;
+    for (Value result : op->getResults())
+      given.push_back(cotangents.lookup(result));
+    auto known = gradientsByRule(builder, op, given, wanted);
     if (failed(known))
       return failure();
     for (auto [i, value] : llvm::enumerate(*known))

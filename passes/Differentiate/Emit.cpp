@@ -14,11 +14,6 @@ using llvm::StringRef;
 
 namespace mlc {
 
-TensorShape shapeOf(Value value) {
-  auto type = cast<RankedTensorType>(value.getType());
-  return {*getDims(type), type.getElementType()};
-}
-
 namespace {
 
 Expr make(ExprNode node) {

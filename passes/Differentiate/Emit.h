@@ -8,9 +8,6 @@
 
 namespace mlc {
 
-/// The dims and the element type of a tensor.
-TensorShape shapeOf(mlir::Value value);
-
 /// Emits operators for the stages of `definition` on `inputs`, one per stage:
 /// named ones if Named.h knows one, else `mlc.compute`. Returns the values of
 /// the definition's results. Stages have one piece, and each read is evidently

@@ -4,7 +4,6 @@
 #include "dialects/Definition/OpInterfaces.h"
 #include "dialects/Derivative/AdjointTerms.h"
 #include "dialects/Graph/MovementOps.h"
-#include "dialects/Graph/OpaqueOps.h"
 #include "dialects/Graph/ReductionOps.h"
 #include "passes/Differentiate/Convolution.h"
 #include "passes/Differentiate/Emit.h"
@@ -65,38 +64,26 @@ gatherGradient(OpBuilder &builder, GatherOp op, Value cotangent) {
   return SmallVector<Value>{sum->getResult(), Value()};
 }
 
+/// What an opaque operator says itself.
 static FailureOr<SmallVector<Value>>
-scatterGradient(OpBuilder &builder, ScatterAddOp op, Value cotangent) {
-  FailureOr<GatherOp> picked = createOp<GatherOp>(
-      builder, op.getLoc(), cotangent, op.getIndices(), op.getAxis());
-  if (failed(picked))
-    return failure();
-  return SmallVector<Value>{cotangent, Value(), picked->getResult()};
-}
-
-/// An element gets the cotangent of its position among the taken ones.
-static FailureOr<SmallVector<Value>> topKGradient(OpBuilder &builder, TopKOp op,
-                                                  Value cotangent) {
-  TensorShape all = shapeOf(op.getX()), taken = shapeOf(cotangent);
-  TensorShape places = shapeOf(op.getIndices());
-  unsigned axis = op.getAxis();
-  DefinitionBuilder b(builder.getContext(), {places, taken});
-  b.result(b.stage("dx", all.dims, all.elementType, [&](ArrayRef<Expr> i) {
-    return b.reduce(ReduceKind::Sum, {taken.dims[axis]}, [&](ArrayRef<Expr> k) {
-      SmallVector<Expr> at(i);
-      at[axis] = k[0];
-      Expr isHere = compare(ComparePredicate::EQ, b.read(0, at),
-                            cast(i[axis], places.elementType));
-      return select(isHere, b.read(1, at), b.constant(all.elementType, 0));
-    });
-  }));
-  return emitStages(builder, op.getLoc(), b.take(),
-                    {op.getIndices(), cotangent});
+opaqueGradients(OpBuilder &builder, OpaqueOpInterface op,
+                ArrayRef<Value> cotangents) {
+  auto emit = [&](Definition definition,
+                  ValueRange inputs) -> FailureOr<Value> {
+    auto made = emitStages(builder, op.getLoc(), definition, inputs);
+    if (failed(made))
+      return failure();
+    return made->front();
+  };
+  return op.createGradients(builder, cotangents, emit);
 }
 
 FailureOr<SmallVector<Value>> gradientsByRule(OpBuilder &builder, Operation *op,
-                                              Value cotangent,
+                                              ArrayRef<Value> cotangents,
                                               ArrayRef<bool> wanted) {
+  if (auto opaque = dyn_cast<OpaqueOpInterface>(op))
+    return opaqueGradients(builder, opaque, cotangents);
+  Value cotangent = cotangents.front();
   if (auto conv = dyn_cast<ConvOp>(op))
     return convolutionGradients(builder, conv, cotangent, wanted);
   if (auto transposed = dyn_cast<ConvTransposeOp>(op))
@@ -111,12 +98,6 @@ FailureOr<SmallVector<Value>> gradientsByRule(OpBuilder &builder, Operation *op,
   }
   if (auto gather = dyn_cast<GatherOp>(op); gather && wanted[0])
     return gatherGradient(builder, gather, cotangent);
-  if (auto scatter = dyn_cast<ScatterAddOp>(op);
-      scatter && !scatter.getBeginAttr() && !scatter.getWholeAttr() &&
-      scatter.getReduction().value_or(Reduction::Sum) == Reduction::Sum)
-    return scatterGradient(builder, scatter, cotangent);
-  if (auto top = dyn_cast<TopKOp>(op); top && cotangent)
-    return topKGradient(builder, top, cotangent);
   if (auto softmax = dyn_cast<SoftmaxOp>(op))
     return softmaxGradient(builder, op, softmax.getAxis(), false, cotangent);
   if (auto softmax = dyn_cast<LogSoftmaxOp>(op))

@@ -7,13 +7,15 @@
 
 namespace mlc {
 
-/// Gradients with respect to the operands of `op`, which has one result with
-/// this `cotangent`, that are better than those derived from its definition:
-/// they use operators that kernels know, or avoid cancellation. One per
-/// operand, null for those that no rule knows; empty if there is no rule.
+/// Gradients with respect to the operands of `op` whose results have these
+/// `cotangents` (null: none). They are better than those derived from its
+/// definition, because they use operators that kernels know, or avoid
+/// cancellation, or it has no definition. One per operand, null for those that
+/// no rule knows; empty if there is no rule.
 mlir::FailureOr<llvm::SmallVector<mlir::Value>>
 gradientsByRule(mlir::OpBuilder &builder, mlir::Operation *op,
-                mlir::Value cotangent, llvm::ArrayRef<bool> wanted);
+                llvm::ArrayRef<mlir::Value> cotangents,
+                llvm::ArrayRef<bool> wanted);
 
 } // namespace mlc
 

@@ -4,7 +4,6 @@
 #include "dialects/Definition/DefinitionForms.h"
 #include "dialects/Definition/OpInterfaces.h"
 #include "dialects/Evaluator/Compare.h"
-#include "dialects/Graph/MovementOps.h"
 #include "passes/Differentiate/Emit.h"
 #include "passes/Differentiate/Named.h"
 #include "passes/Distribute/Localize.h"
@@ -93,23 +92,21 @@ static SmallVector<NamedAttrList> withZeros(Operation *op) {
   return found;
 }
 
-/// A scatter-add to a part of a table, with indices of the whole, which its
-/// kernels support; null for other operators.
-static Operation *rebuildScatter(OpBuilder &builder, Operation *op,
-                                 ValueRange operands, const Factor &factor,
-                                 AxisAttr axis) {
-  auto scatter = dyn_cast<ScatterAddOp>(op);
-  if (!scatter || !factor.inputs[0])
-    return nullptr;
-  IntExpr begin = axis.getBegin(factor.extent) * factor.inputs[0]->unit;
-  if (IntExpr own = scatter.getBeginAttr())
-    begin = own + begin;
-  NamedAttrList attributes(op->getAttrs());
-  attributes.set(scatter.getBeginAttrName(), begin);
-  if (!scatter.getWholeAttr())
-    attributes.set(scatter.getWholeAttrName(),
-                   dimsOf(scatter.getX())[scatter.getAxis()]);
-  return create(builder, op, operands, attributes);
+/// The operator with attributes that say which part of a split operand it has,
+/// while others speak of the whole; null if it has none.
+static Operation *rebuildPart(OpBuilder &builder, Operation *op,
+                              ValueRange operands, const Factor &factor,
+                              AxisAttr axis) {
+  auto opaque = dyn_cast<OpaqueOpInterface>(op);
+  for (auto [i, split] : llvm::enumerate(factor.inputs)) {
+    if (!opaque || !split)
+      continue;
+    IntExpr begin = axis.getBegin(factor.extent) * split->unit;
+    if (std::optional<NamedAttrList> attributes =
+            opaque.getAttributesOfPart(i, split->dim, begin))
+      return create(builder, op, operands, *attributes);
+  }
+  return nullptr;
 }
 
 /// The same operator if its definition equals `local`.
@@ -132,7 +129,7 @@ static Operation *rebuildAs(OpBuilder &builder, Operation *op,
   };
   if (isRight(made))
     return made;
-  if (Operation *other = rebuildScatter(builder, op, operands, factor, axis);
+  if (Operation *other = rebuildPart(builder, op, operands, factor, axis);
       isRight(other))
     return other;
   if (hasHalo)

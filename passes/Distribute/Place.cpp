@@ -63,10 +63,12 @@ double countElements(ArrayRef<IntExpr> dims) {
   return count;
 }
 
-double bytesOf(Value value) {
-  Type type = cast<RankedTensorType>(value.getType()).getElementType();
-  return countElements(dimsOf(value)) * getElementBytes(type);
+double bytesOf(Type tensor) {
+  auto type = cast<RankedTensorType>(tensor);
+  return countElements(*getDims(type)) * getElementBytes(type.getElementType());
 }
+
+double bytesOf(Value value) { return bytesOf(value.getType()); }
 
 double countRanks(AxisAttr axis) {
   return std::max(1.0, guess(axis.getSize()));

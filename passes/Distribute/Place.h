@@ -73,6 +73,7 @@ llvm::SmallVector<IntExpr> dimsOf(mlir::Value value);
 /// Roughly the number of elements; symbols are assumed to be of moderate size.
 double countElements(llvm::ArrayRef<IntExpr> dims);
 double countRanks(AxisAttr axis);
+double bytesOf(mlir::Type tensor);
 double bytesOf(mlir::Value value);
 
 /// Roughly the bytes that a rank receives, per byte of the whole tensor, to get

@@ -4,8 +4,8 @@
 #include "dialects/Definition/OpInterfaces.h"
 #include "dialects/Module/States.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "passes/Distribute/Opaque.h"
 #include "passes/Distribute/Operators.h"
-#include "passes/Distribute/TopK.h"
 
 using namespace mlir;
 using llvm::ArrayRef;
@@ -168,12 +168,12 @@ private:
   }
 
   LogicalResult visitOpaque(Operation *op) {
-    auto top = dyn_cast<TopKOp>(op);
-    if (!top)
+    auto opaque = dyn_cast<OpaqueOpInterface>(op);
+    if (!opaque)
       return copyWhole(op);
     FailureOr<bool> isMade =
-        emitTopK(builder, top, parts, hints, axis,
-                 [&](Value value, const Place &p) { return get(value, p); });
+        emitOpaque(builder, opaque, parts, hints, axis,
+                   [&](Value value, const Place &p) { return get(value, p); });
     if (failed(isMade))
       return failure();
     return *isMade ? success() : copyWhole(op);

@@ -1,6 +1,6 @@
 //===- StackRanks.cpp - A rank's function over all ranks' tensors ---------===//
 
-#include "dialects/Graph/OpaqueOps.h"
+#include "dialects/Definition/OpInterfaces.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/Base/Form.h"
@@ -273,12 +273,8 @@ private:
       return values.lookup(operand).axes.any();
     });
     auto defined = dyn_cast<DefinitionOpInterface>(op);
-    if (auto top = dyn_cast<TopKOp>(op); top && isStacked)
-      return addTopK(top);
     if (!defined && isStacked)
-      return op->emitOpError() << "has no definition, by which it could be "
-                                  "carried out for all ranks; leave it whole, "
-                                  "or evaluate each rank by itself";
+      return addOpaque(op);
     if (!defined)
       return failed(checkOpaque(op)) ? failure() : keep(op);
     FailureOr<Definition> definition = getDefinition(defined);
@@ -295,19 +291,33 @@ private:
     return emit(op, *definition, axes, operands, std::nullopt);
   }
 
-  /// top_k does the same to every row along its axis, whatever the other dims
-  /// are.
-  LogicalResult addTopK(TopKOp op) {
+  /// Carries out an operator without a definition on all ranks' tensors, if it
+  /// says how.
+  LogicalResult addOpaque(Operation *op) {
     if (failed(checkOpaque(op)))
       return failure();
-    const Stacked &x = values.lookup(op.getX());
-    FailureOr<TopKOp> all = createOp<TopKOp>(
-        builder, op.getLoc(), x.value, op.getAxis() + x.axes.count(), op.getK(),
-        op.getLargest(), op.getSorted());
+    StackedAxes axes = noAxes();
+    for (Value operand : op->getOperands())
+      axes |= values.lookup(operand).axes;
+    SmallVector<Value> operands;
+    for (Value operand : op->getOperands()) {
+      FailureOr<Stacked> stacked = spread(operand, axes, op->getLoc());
+      if (failed(stacked))
+        return failure();
+      operands.push_back(stacked->value);
+    }
+    FailureOr<Operation *> all = nullptr;
+    if (auto opaque = dyn_cast<OpaqueOpInterface>(op))
+      all = opaque.createStacked(builder, operands, axes.count());
     if (failed(all))
       return failure();
-    for (auto [from, to] : llvm::zip(op->getResults(), (*all)->getResults()))
-      values[from] = {to, x.axes};
+    if (!*all)
+      return op->emitOpError() << "has no definition, by which it could be "
+                                  "carried out for all ranks; leave it whole, "
+                                  "or evaluate each rank by itself";
+    for (auto [from, to] :
+         llvm::zip_equal(op->getResults(), (*all)->getResults()))
+      values[from] = {to, axes};
     return success();
   }
 
@@ -384,6 +394,16 @@ private:
       return failure();
     to.value = *value;
     return to;
+  }
+
+  /// Stacks the value of a rank's operand along all these axes.
+  FailureOr<Stacked> spread(Value operand, const StackedAxes &axes,
+                            Location loc) {
+    FailureOr<Stacked> all = values.lookup(operand);
+    for (unsigned axis : axes.set_bits())
+      if (succeeded(all))
+        all = spread(*all, axis, loc);
+    return all;
   }
 
   LogicalResult emit(Operation *op, const Definition &definition,

@@ -5,6 +5,7 @@
 #include "dialects/Definition/OpInterfaces.h"
 #include "dialects/Evaluator/Evaluator.h"
 #include "mlir/IR/Matchers.h"
+#include "runtime/Library.h"
 #include "test/coverage/Derivatives.h"
 #include <cmath>
 
@@ -167,8 +168,8 @@ std::string hasCost(const Sample &sample) {
     return value && *value >= 0;
   };
   if (auto opaque = dyn_cast<OpaqueOpInterface>(sample.op)) {
-    if (opaque.getLibraryKernel().empty())
-      return "opaque without a library kernel";
+    if (!runtime::findLibraryKernel(opaque.getLibraryKernel().str()))
+      return "opaque without a kernel of the runtime's library";
     return answers(opaque.countOperations()) ? "" : "operations not countable";
   }
   auto defined = dyn_cast<DefinitionOpInterface>(sample.op);

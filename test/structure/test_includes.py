@@ -142,6 +142,17 @@ def test_back_ends_are_known_to_the_registry_alone(edges):
     assert any(name == REGISTRY and target.startswith(BACKENDS) for name, target in edges)
 
 
+def passes_that_know_opaque_operators(edges):
+    """What imports and exports a model names its operators; other passes ask OpaqueOpInterface."""
+    return [name for name, target in edges if target == "dialects/Graph/OpaqueOps.h" and name.startswith("passes/")
+            and not name.startswith(("passes/Import/", "passes/Export/"))]
+
+
+def test_passes_know_no_opaque_operator(edges):
+    assert passes_that_know_opaque_operators(edges) == []
+    assert passes_that_know_opaque_operators([("passes/Distribute/Rank.cpp", "dialects/Graph/OpaqueOps.h")])
+
+
 def test_the_runtime_is_free_of_mlir(edges):
     assert of_llvm(edges) == []
 

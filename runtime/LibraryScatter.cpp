@@ -1,6 +1,6 @@
-//===- Library.cpp - Kernels of the runtime for opaque operators ----------===//
+//===- LibraryScatter.cpp - Kernels of the library that scatter -----------===//
 
-#include "runtime/Library.h"
+#include "runtime/LibraryFamilies.h"
 
 #include <algorithm>
 #include <cmath>
@@ -10,147 +10,6 @@
 namespace mlc::runtime {
 
 namespace {
-
-/// Maps an element to an unsigned number with the same order. For floats, -0
-/// equals +0, and every NaN comes last.
-template <typename Bits>
-uint64_t floatKey(const void *data, int64_t at, Bits infinity) {
-  Bits bits;
-  std::memcpy(&bits, static_cast<const char *>(data) + at * sizeof(Bits),
-              sizeof(Bits));
-  constexpr Bits sign = Bits(1) << (8 * sizeof(Bits) - 1);
-  Bits magnitude = bits & Bits(~sign);
-  if (magnitude > infinity)
-    return UINT64_MAX;
-  return bits & sign ? uint64_t(sign) - magnitude : uint64_t(sign) + magnitude;
-}
-
-template <typename T> uint64_t intKey(const void *data, int64_t at) {
-  T value;
-  std::memcpy(&value, static_cast<const char *>(data) + at * sizeof(T),
-              sizeof(T));
-  if (T(-1) > T(0))
-    return uint64_t(value);
-  return uint64_t(int64_t(value)) ^ (uint64_t(1) << 63);
-}
-
-uint64_t orderKey(DType type, const void *data, int64_t at) {
-  switch (type) {
-  case DType::F32:
-    return floatKey<uint32_t>(data, at, 0x7f800000);
-  case DType::F16:
-    return floatKey<uint16_t>(data, at, 0x7c00);
-  case DType::BF16:
-    return floatKey<uint16_t>(data, at, 0x7f80);
-  case DType::F64:
-    return floatKey<uint64_t>(data, at, uint64_t(0x7ff) << 52);
-  case DType::I8:
-    return intKey<int8_t>(data, at);
-  case DType::I16:
-    return intKey<int16_t>(data, at);
-  case DType::I32:
-    return intKey<int32_t>(data, at);
-  case DType::I64:
-    return intKey<int64_t>(data, at);
-  case DType::U8:
-  case DType::Bool:
-    return intKey<uint8_t>(data, at);
-  case DType::U16:
-    return intKey<uint16_t>(data, at);
-  case DType::U32:
-    return intKey<uint32_t>(data, at);
-  case DType::U64:
-    return intKey<uint64_t>(data, at);
-  }
-  return 0;
-}
-
-//===----------------------------------------------------------------------===//
-// topk
-//===----------------------------------------------------------------------===//
-
-struct Ranked {
-  uint64_t key;
-  int64_t index;
-};
-
-Status topkCheck(const LibraryCall &call) {
-  auto bad = [](const char *what) {
-    return Status::badFile(std::string("topk: ") + what);
-  };
-  if (call.numInputs != 1 || call.numOutputs != 2 || call.numArgs != 2)
-    return bad("needs one input, two outputs and two arguments");
-  const LibraryOperand &x = call.inputs[0], &values = call.outputs[0],
-                       &indices = call.outputs[1];
-  if (values.type != x.type || indices.type != DType::I64)
-    return bad("has wrong types");
-  if (values.rank != x.rank || indices.rank != x.rank || call.args[0] < 0 ||
-      uint64_t(call.args[0]) >= x.rank)
-    return bad("has a wrong rank or axis");
-  for (size_t d = 0; d < x.rank; ++d) {
-    if (values.dims[d] != indices.dims[d] ||
-        (d != size_t(call.args[0]) && values.dims[d] != x.dims[d]))
-      return bad("has wrong dims");
-  }
-  int64_t k = values.dims[call.args[0]], n = x.dims[call.args[0]];
-  if (k > n)
-    return Status::error(MLC_USAGE, "topk: k = " + std::to_string(k) +
-                                        " is more than the " +
-                                        std::to_string(n) + " elements");
-  return Status::success();
-}
-
-uint64_t topkScratch(const LibraryCall &call) {
-  return uint64_t(call.inputs[0].dims[call.args[0]]) * sizeof(Ranked);
-}
-
-/// The number of elements outside and inside the axis.
-void split(const LibraryCall &call, int64_t &outer, int64_t &inner) {
-  const LibraryOperand &x = call.inputs[0];
-  outer = inner = 1;
-  for (size_t d = 0; d < x.rank; ++d) {
-    if (d < size_t(call.args[0]))
-      outer *= x.dims[d];
-    if (d > size_t(call.args[0]))
-      inner *= x.dims[d];
-  }
-}
-
-int64_t topkTasks(const LibraryCall &call) {
-  int64_t outer, inner;
-  split(call, outer, inner);
-  return outer * inner;
-}
-
-void topkRun(const LibraryCall &call, int64_t begin, int64_t end,
-             void *scratch) {
-  const LibraryOperand &x = call.inputs[0];
-  int64_t axis = call.args[0], outer, inner;
-  split(call, outer, inner);
-  int64_t n = x.dims[axis], k = call.outputs[0].dims[axis];
-  uint64_t flip = call.args[1] ? 0 : UINT64_MAX;
-  size_t bytes = byteSize(x.type);
-  auto *ranked = static_cast<Ranked *>(scratch);
-  const char *from = static_cast<const char *>(x.data);
-  char *values = static_cast<char *>(call.outputs[0].data);
-  auto *indices = static_cast<int64_t *>(call.outputs[1].data);
-  for (int64_t row = begin; row < end; ++row) {
-    int64_t o = row / inner, i = row % inner;
-    for (int64_t j = 0; j < n; ++j)
-      ranked[j] = {orderKey(x.type, from, (o * n + j) * inner + i) ^ flip, j};
-    std::partial_sort(
-        ranked, ranked + k, ranked + n, [](const Ranked &a, const Ranked &b) {
-          return a.key != b.key ? a.key > b.key : a.index < b.index;
-        });
-    for (int64_t j = 0; j < k; ++j) {
-      int64_t to = (o * k + j) * inner + i;
-      std::memcpy(values + to * bytes,
-                  from + ((o * n + ranked[j].index) * inner + i) * bytes,
-                  bytes);
-      indices[to] = ranked[j].index;
-    }
-  }
-}
 
 //===----------------------------------------------------------------------===//
 // scatter_add, scatter_mul, scatter_max, scatter_min
@@ -275,7 +134,7 @@ struct ScatterShape {
   int64_t outer = 1, extent, inner = 1, count = 1, rows, parts, begin, whole;
 
   explicit ScatterShape(const LibraryCall &call) {
-    split(call, outer, inner);
+    splitAxis(call, outer, inner);
     extent = call.inputs[0].dims[call.args[0]];
     begin = call.args[1];
     whole = call.args[2];
@@ -418,21 +277,22 @@ template <typename Combine> constexpr LibraryKernel scatter(const char *key) {
   return {key, scatterCheck, scatterScratch, scatterTasks, scatterRun<Combine>};
 }
 
-const LibraryKernel table[] = {
-    {"topk", topkCheck, topkScratch, topkTasks, topkRun},
+} // namespace
+
+/// scatter_add(X, Indices, Updates) -> (Y); arguments: axis, begin, whole.
+///   X with each slice of Updates added at its index along `axis`; slices of
+///   equal index are added in order. X holds the slices from `begin` on of
+///   `whole` ones: negative indices count from the end of the whole, and
+///   indices outside of X are ignored. Half floats are added in float32 and
+///   rounded once. All types but bool.
+/// scatter_mul, scatter_max, scatter_min: the same with product, maximum and
+///   minimum; NaN wins.
+const LibraryKernel scatterKernels[] = {
     scatter<Added>("scatter_add"),
     scatter<Multiplied>("scatter_mul"),
     scatter<Larger>("scatter_max"),
     scatter<Smaller>("scatter_min"),
+    {},
 };
-
-} // namespace
-
-const LibraryKernel *findLibraryKernel(const std::string &key) {
-  for (const LibraryKernel &kernel : table)
-    if (key == kernel.key)
-      return &kernel;
-  return nullptr;
-}
 
 } // namespace mlc::runtime
