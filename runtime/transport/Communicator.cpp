@@ -1,6 +1,7 @@
 //===- Communicator.cpp - Collectives over an engine ----------------------===//
 
 #include "runtime/transport/Communicator.h"
+#include "runtime/Engines.h"
 #include "runtime/Text.h"
 #include "runtime/transport/Reduce.h"
 
@@ -57,7 +58,8 @@ Status Communicator::open(const mlc_engine &plain, int rank, int size,
   if (options.device >= 0 && !plain.stage)
     return Status::error(MLC_UNSUPPORTED,
                          "engine " + std::string(plain.name) +
-                             " does not work in the memory of GPUs; take nccl");
+                             " does not work in the memory of GPUs; take " +
+                             engines::namesForGpus());
   if (options.device >= 0 && link.isSlow())
     return Status::error(MLC_USAGE,
                          "a link is made slow for what is in the host's memory "
