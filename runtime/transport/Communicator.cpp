@@ -426,8 +426,7 @@ Status Communicator::begin(const Request &request, mlc_dtype type, void *data) {
                          "a collective of " + std::to_string(request.ranks) +
                              " ranks among " + std::to_string(size()) +
                              "; make it for all");
-  const bool adds = request.collective == Collective::AllReduce ||
-                    request.collective == Collective::ReduceScatter;
+  const bool adds = rowOf(request.collective).reduces();
   if (!mlc_dtype_size(type) || (adds && !isSummable(type)))
     return Status::error(MLC_UNSUPPORTED,
                          std::string("elements of type ") +

@@ -36,10 +36,10 @@ public:
   CollectiveCommand()
       : Command("collective", "Run a collective over several ranks, check the "
                               "result and count the bytes sent"),
+        collectiveHelp("What ranks do: " + collectiveNames() +
+                       "; those that reduce sum (all-reduce)"),
         collective("collective", cl::init("all-reduce"), cl::value_desc("name"),
-                   cl::desc("all-reduce (a sum), reduce-scatter, all-gather, "
-                            "broadcast or all-to-all (all-reduce)"),
-                   cl::sub(sub)),
+                   cl::desc(collectiveHelp), cl::sub(sub)),
         algorithm("algorithm", cl::init("ring"), cl::value_desc("name"),
                   cl::desc("server, colocated, naive, ring, tree, butterfly, "
                            "halving-doubling, or own: the engine's (ring)"),
@@ -115,6 +115,7 @@ private:
   Status tryOut(Communicator &communicator);
   llvm::Error print(const std::string &engineName, int ranks);
 
+  std::string collectiveHelp;
   cl::opt<std::string> collective, algorithm;
   cl::opt<int64_t> bytes;
   cl::opt<std::string> type;
