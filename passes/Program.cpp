@@ -10,6 +10,7 @@
 #include "passes/Fuse/Views.h"
 #include "passes/ProgramRanks.h"
 #include "passes/ProgramStates.h"
+#include "passes/ProgramSteps.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -60,10 +61,9 @@ private:
   rt::Step makeLaunch(exec::LaunchOp launch, const CompiledKernel &kernel,
                       llvm::function_ref<IntExpr(IntExpr)> atLaunch);
   LogicalResult addLaunch(exec::LaunchOp launch);
-  void addLibrary(exec::LibraryOp call);
+  LogicalResult addStep(exec::StepOpInterface op);
   void addCheck(exec::CheckOp check);
   LogicalResult addCoordinate(exec::CoordinateOp coordinate);
-  LogicalResult addStart(exec::StartOp start);
   LogicalResult addPort(Operation *port, StringRef name, rt::BufferId buffer,
                         ArrayAttr split, std::vector<rt::Port> &ports);
   void collectSplats();
@@ -397,12 +397,16 @@ LogicalResult Translator::addLaunch(exec::LaunchOp launch) {
   return success();
 }
 
-void Translator::addLibrary(exec::LibraryOp call) {
-  rt::Step step =
-      rt::Step::library(call.getKernel().str(), ids(call.getInputs()),
-                        ids(call.getOutputs()), add(call.getArgs().getDims()));
-  step.nodes = toStrings(call.getNodes());
-  program.steps.push_back(std::move(step));
+/// A step that follows from its op alone.
+LogicalResult Translator::addStep(exec::StepOpInterface op) {
+  FailureOr<rt::Step> step = readStep(op, model.programs.mesh,
+                                      [&](IntExpr size) { return add(size); });
+  if (failed(step))
+    return failure();
+  step->inputs = ids(op.getInputs());
+  step->outputs = ids(op.getOutputs());
+  program.steps.push_back(std::move(*step));
+  return success();
 }
 
 LogicalResult Translator::addCoordinate(exec::CoordinateOp coordinate) {
@@ -416,19 +420,6 @@ LogicalResult Translator::addCoordinate(exec::CoordinateOp coordinate) {
   symbol.source = *axis;
   symbol.max = model.programs.mesh[*axis].size - 1;
   symbols[coordinate.getName()] = program.addSymbol(std::move(symbol));
-  return success();
-}
-
-LogicalResult Translator::addStart(exec::StartOp start) {
-  FailureOr<rt::StartStep> detail = readStart(start, model.programs.mesh);
-  if (failed(detail))
-    return failure();
-  rt::Step step =
-      rt::Step::start(std::move(*detail), ids(start.getInputs()),
-                      ids(start.getOutputs()), add(start.getArgs().getDims()));
-  step.name = start.getCollective().str();
-  step.nodes = toStrings(start.getNodes());
-  program.steps.push_back(std::move(step));
   return success();
 }
 
@@ -465,16 +456,7 @@ LogicalResult Translator::translate(Operation *inner) {
             exec::AllocOp, exec::AliasOp>(
           [&](auto buffer) { return addBuffer(buffer); })
       .Case([&](exec::LaunchOp launch) { return addLaunch(launch); })
-      .Case([&](exec::LibraryOp call) {
-        addLibrary(call);
-        return success();
-      })
-      .Case([&](exec::StartOp start) { return addStart(start); })
-      .Case([&](exec::WaitOp wait) {
-        program.steps.push_back(rt::Step::wait(
-            wait.getTicket(), ids(wait.getInputs()), ids(wait.getOutputs())));
-        return success();
-      })
+      .Case([&](exec::StepOpInterface step) { return addStep(step); })
       .Case([&](exec::AssignOp assign) {
         writes.push_back(
             {buffers.at(assign.getState()), buffers.at(assign.getValue())});

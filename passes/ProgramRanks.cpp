@@ -53,31 +53,4 @@ readSplits(Operation *op, const std::vector<rt::MeshAxis> &mesh,
   return splits;
 }
 
-FailureOr<rt::StartStep> readStart(exec::StartOp start,
-                                   const std::vector<rt::MeshAxis> &mesh) {
-  rt::StartStep step;
-  std::optional<rt::CollectiveKind> kind =
-      rt::collectiveNamed(start.getCollective());
-  if (!kind)
-    return start.emitOpError("begins '")
-           << start.getCollective() << "', which ranks do not do";
-  step.collective = uint8_t(*kind);
-  if (start.getReduction()) {
-    std::optional<rt::ReductionKind> reduction =
-        rt::reductionNamed(stringifyReduction(*start.getReduction()));
-    if (!reduction)
-      return start.emitOpError("reduces by '")
-             << stringifyReduction(*start.getReduction())
-             << "', which ranks do not do";
-    step.reduction = uint8_t(*reduction);
-  }
-  FailureOr<uint32_t> axis = findAxis(start, mesh, start.getAxis());
-  if (failed(axis))
-    return failure();
-  step.axis = *axis;
-  step.algorithm = start.getAlgorithm().value_or("").str();
-  step.ticket = start.getTicket();
-  return step;
-}
-
 } // namespace mlc

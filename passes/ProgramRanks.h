@@ -24,11 +24,6 @@ mlir::FailureOr<std::vector<runtime::Split>>
 readSplits(mlir::Operation *op, const std::vector<runtime::MeshAxis> &mesh,
            mlir::ArrayAttr split);
 
-/// The step for a start, without its tensors and sizes. Emits an error if the
-/// runtime has no such collective.
-mlir::FailureOr<runtime::StartStep>
-readStart(exec::StartOp start, const std::vector<runtime::MeshAxis> &mesh);
-
 } // namespace mlc
 
 #endif // MLC_PASSES_PROGRAMRANKS_H

@@ -59,6 +59,8 @@ struct Row {
   uint8_t traits;
 
   constexpr bool hasNumber() const { return *number != 0; }
+  /// Whether one rank's elements are what all get.
+  constexpr bool hasRoot() const { return number == std::string_view("root"); }
   constexpr size_t numArguments() const { return message; }
   constexpr bool isOfEngines() const { return traits & OfEngines; }
   constexpr bool isInPlace() const { return traits & InPlace; }

@@ -1,5 +1,6 @@
 //===- RunArguments.cpp - The command line of mlc-run ---------------------===//
 
+#include "runtime/Engines.h"
 #include "runtime/OutputFiles.h"
 #include "runtime/RunCommand.h"
 #include "runtime/Version.h"
@@ -12,7 +13,7 @@ namespace mlc::runtime {
 
 namespace {
 
-const char *const usage =
+const char *const usageOfOne =
     "usage: mlc-run MODEL.mlca [options]\n"
     "\n"
     "  --input NAME=FILE.npy   an input, or what a parameter holds instead;\n"
@@ -21,16 +22,8 @@ const char *const usage =
     "  --output-dir DIR        write DIR/<index>.npy and DIR/outputs.json\n"
     "  --output FILE.npz       write all outputs into one file\n"
     "  --device NAME           cpu, cuda, cuda:N, emulator, emulator:N (cpu)\n"
-    "  --threads N             threads to use (all cores)\n"
-    "  --engine NAME           how ranks exchange tensors: inproc (threads of "
-    "this\n"
-    "                          process), mpi (mpirun, Slurm), gloo (mlc "
-    "launch,\n"
-    "                          torchrun), nccl (with --device cuda, of each "
-    "rank\n"
-    "                          the GPU of LOCAL_RANK), or an engine's path (as "
-    "the\n"
-    "                          launcher says)\n"
+    "  --threads N             threads to use (all cores)\n";
+const char *const usageOfRanks =
     "  --groups N              groups of ranks, to which collectives are given "
     "in\n"
     "                          turn, so that several are under way at once "
@@ -44,6 +37,28 @@ const char *const usage =
     "  --profile               print the time of every step\n"
     "  --flush-denormals       treat denormals as zero\n"
     "  --version, --help\n";
+
+/// An option's help beside its name, in lines of less than 80 characters.
+std::string besideName(const std::string &text) {
+  constexpr size_t width = 52;
+  const std::string indent = "\n" + std::string(26, ' ');
+  std::string lines;
+  for (size_t at = 0; at < text.size();) {
+    const bool isLast = text.size() - at <= width;
+    const size_t end = isLast ? text.size() : text.rfind(' ', at + width);
+    lines += (at ? indent : "") + text.substr(at, end - at);
+    at = end + 1;
+  }
+  return lines + "\n";
+}
+
+std::string usage() {
+  return usageOfOne +
+         ("  --engine NAME           " +
+          besideName("how ranks exchange tensors: " + engines::uses() +
+                     " (as the launcher says)")) +
+         usageOfRanks;
+}
 
 /// `--flag value` or `--flag=value`; advances `i`. Returns 1 if it is this
 /// flag, -1 if its value is missing.
@@ -130,7 +145,7 @@ int runMain(int argc, char **argv, RankSource *ranks) {
   fillStandardStreams();
   for (int i = 1; i < argc; ++i) {
     if (!std::strcmp(argv[i], "--help") || !std::strcmp(argv[i], "-h")) {
-      std::fputs(usage, stdout);
+      std::fputs(usage().c_str(), stdout);
       return tellStatus(flushStandardOutput());
     }
     if (!std::strcmp(argv[i], "--version")) {

@@ -24,11 +24,10 @@ struct RunOptions {
   /// Print the time of every step, of a second run.
   bool profile = false;
   bool flushDenormals = false;
-  /// "inproc", "mpi", "gloo", "nccl" or a path: the engine that joins this
-  /// process and others as the ranks of an artifact. Empty: according to the
-  /// launcher.
+  /// The engine that joins this process and others as the ranks of an artifact:
+  /// its name (Engines.def) or path. Empty: according to the launcher.
   std::string engine;
-  unsigned ranks = 0;   ///< of inproc: threads; 0: as many as are needed
+  unsigned ranks = 0;   ///< of threads; 0: as many as are needed
   unsigned groups = 1;  ///< of ranks, to which collectives are given in turn
   double timeout = 300; ///< seconds of waiting for a rank without progress
   /// Each rank reads its own part of inputs and writes its own of outputs; in

@@ -74,19 +74,24 @@ Arity arityOf(const Step &step) {
       step.detail);
 }
 
+namespace {
+
+/// All numbers of kinds.
+using Numbers = std::make_index_sequence<std::variant_size_v<StepDetail>>;
+
 template <size_t... number>
-static bool makeDetail(uint64_t wanted, StepDetail &detail,
-                       std::index_sequence<number...>) {
+bool makeDetail(uint64_t wanted, StepDetail &detail,
+                std::index_sequence<number...>) {
   return ((wanted == number && (detail.emplace<number>(), true)) || ...);
 }
 
-bool makeDetail(uint64_t number, StepDetail &detail) {
-  return makeDetail(
-      number, detail,
-      std::make_index_sequence<std::variant_size_v<StepDetail>>());
+template <size_t... number>
+bool makeDetail(std::string_view kind, StepDetail &detail,
+                std::index_sequence<number...>) {
+  return ((kind == std::variant_alternative_t<number, StepDetail>::kind &&
+           (detail.emplace<number>(), true)) ||
+          ...);
 }
-
-namespace {
 
 struct BoundSymbol : IgnoreFields {
   std::optional<SymbolId> found;
@@ -107,7 +112,25 @@ struct Sizes : IgnoreFields {
   }
 };
 
+struct Works : IgnoreFields {
+  Operations found;
+  void size(const char *name, std::optional<ExprId> expr) {
+    if (name == std::string_view("work"))
+      found.all = expr;
+    else if (name == std::string_view("products"))
+      found.products = expr;
+  }
+};
+
 } // namespace
+
+bool makeDetail(uint64_t number, StepDetail &detail) {
+  return makeDetail(number, detail, Numbers());
+}
+
+bool makeDetail(std::string_view kind, StepDetail &detail) {
+  return makeDetail(kind, detail, Numbers());
+}
 
 std::optional<SymbolId> boundSymbol(const Step &step) {
   BoundSymbol visitor;
@@ -122,16 +145,9 @@ TicketUse ticketsOf(const Step &step) {
 }
 
 Operations operationsOf(const Step &step) {
-  return std::visit(
-      [](auto &detail) {
-        using Kind = std::decay_t<decltype(detail)>;
-        if constexpr (std::is_same_v<Kind, LaunchStep> ||
-                      std::is_same_v<Kind, GridLaunchStep>)
-          return Operations{detail.work, detail.products};
-        else
-          return Operations{};
-      },
-      step.detail);
+  Works visitor;
+  visitFields(step, visitor);
+  return visitor.found;
 }
 
 std::vector<ExprId> sizesOf(const Step &step) {

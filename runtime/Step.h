@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -272,6 +273,8 @@ Arity arityOf(const Step &step);
 /// Sets `detail` to an empty one of the kind with this number; false if there
 /// is no such kind.
 bool makeDetail(uint64_t number, StepDetail &detail);
+/// The same, by the kind's name.
+bool makeDetail(std::string_view kind, StepDetail &detail);
 
 /// The ticket that the step starts or waits for; none for most kinds.
 struct TicketUse {
@@ -282,8 +285,8 @@ TicketUse ticketsOf(const Step &step);
 /// The symbol that the step binds; none for most kinds.
 std::optional<SymbolId> boundSymbol(const Step &step);
 
-/// How many scalar operations the step does, if that is known, and how many of
-/// them are a contraction's.
+/// How many scalar operations the step does, if that is known (its size
+/// `work`), and how many of them are a contraction's (`products`).
 struct Operations {
   std::optional<ExprId> all, products;
 };

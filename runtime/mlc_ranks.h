@@ -32,10 +32,10 @@ typedef struct mlc_ranks_options {
   double timeout;
   /** The folder of the engines; NULL: this library's folder. */
   const char *folder;
-  /** The sessions' device. For "cuda" and "cuda:N" the engine nccl works in the
-   * GPU's memory without copies through the host. "cuda" is the GPU of
-   * LOCAL_RANK, also for a session on these ranks whose device is "cuda". Other
-   * engines ignore it. */
+  /** The sessions' device. For "cuda" and "cuda:N" an engine that can (nccl)
+   * works in the GPU's memory without copies through the host. "cuda" is the
+   * GPU of LOCAL_RANK, also for a session on these ranks whose device is
+   * "cuda". Other engines ignore it. */
   const char *device;
   /** Groups of the ranks of each axis, 1 to 64, the same on all ranks. A
    * session's collectives go to the groups in turn; collectives of different
@@ -46,10 +46,9 @@ typedef struct mlc_ranks_options {
 #define MLC_RANKS_OPTIONS_INIT {sizeof(mlc_ranks_options), 300, NULL, NULL, 1}
 
 /** Joins the other ranks, according to the environment variables of mpirun, mlc
- * launch, torchrun or Slurm. `engine` is "mpi", "gloo", "nccl" or the path of
- * an engine; NULL: gloo under mlc launch or torchrun, else mpi. `options` may
- * be NULL. Returns when all ranks have joined, or an error within the timeout.
- */
+ * launch, torchrun or Slurm. `engine` is an engine's name ("mpi"; `mlc run
+ * --help` lists them) or path; NULL: as the launcher says. `options` may be
+ * NULL. Returns when all ranks have joined, or an error within the timeout. */
 MLC_API mlc_status mlc_ranks_open(const char *engine,
                                   const mlc_ranks_options *options,
                                   mlc_ranks **ranks);

@@ -39,6 +39,9 @@ static std::string reasonAgainst(const Program &program, const Step &step) {
     return node + "ranks exchange tensors, which a program of its own cannot; "
                   "compile the model to an artifact";
   auto *launch = std::get_if<GridLaunchStep>(&step.detail);
+  if (!launch && !std::holds_alternative<BindStep>(step.detail))
+    return node + "a program of its own has no " + kindName(step) +
+           " steps; compile the model to an artifact";
   std::optional<ExprId> bytes;
   if (launch)
     bytes = launch->workspace ? launch->workspace : launch->scratch;

@@ -67,8 +67,9 @@ static LogicalResult keepDims(unsigned, SmallVectorImpl<IntExpr> &) {
   return success();
 }
 
-static LogicalResult checkReduction(Operation *op, Reduction reduction) {
-  if (reduction == Reduction::Mean)
+static LogicalResult checkReduction(Operation *op) {
+  auto reduction = op->getAttrOfType<StringAttr>("reduction");
+  if (reduction.getValue() == stringifyReduction(Reduction::Mean))
     return op->emitOpError("requires sum, prod, max or min, got mean");
   return success();
 }
@@ -98,24 +99,27 @@ IntExpr dist::countExchanged(Operation *op) {
 }
 
 /// A dim that is split in the operands is whole in the results, or vice versa.
-template <typename Op> static Types inferParts(Op op, bool splits) {
+static Types inferParts(Operation *op, bool splits) {
+  auto splitDims = op->getAttrOfType<DenseI64ArrayAttr>("dims").asArrayRef();
+  ArrayRef<IntExpr> extents = op->getAttrOfType<DimsAttr>("extents").getDims(),
+                    units = op->getAttrOfType<DimsAttr>("units").getDims();
+  auto axis = op->getAttrOfType<AxisAttr>("axis");
   size_t count = op->getNumOperands();
-  if (op.getDims().size() != count || op.getExtents().size() != count ||
-      op.getUnits().size() != count)
-    return op.emitOpError("requires a dim, an extent and a unit for each of ")
+  if (splitDims.size() != count || extents.size() != count ||
+      units.size() != count)
+    return op->emitOpError("requires a dim, an extent and a unit for each of ")
            << count << " operands";
   return inferTypes(
       op, [&](unsigned i, SmallVectorImpl<IntExpr> &dims) -> LogicalResult {
-        int64_t d = op.getDims()[i];
+        int64_t d = splitDims[i];
         if (failed(checkDim(op, d, dims.size())))
           return failure();
-        if (IntExpr unit = op.getUnits()[i];
+        if (IntExpr unit = units[i];
             unit.isConstant() && unit.getConstant() < 1)
-          return op.emitOpError("requires units of at least 1, got ")
+          return op->emitOpError("requires units of at least 1, got ")
                  << unit.str();
-        IntExpr whole = op.getExtents()[i] * op.getUnits()[i];
-        IntExpr part =
-            op.getAxis().getSize(op.getExtents()[i]) * op.getUnits()[i];
+        IntExpr whole = extents[i] * units[i];
+        IntExpr part = axis.getSize(extents[i]) * units[i];
         if (failed(checkIs(op, dims[d], splits ? whole : part, "a dim")))
           return failure();
         dims[d] = splits ? part : whole;
@@ -123,68 +127,78 @@ template <typename Op> static Types inferParts(Op op, bool splits) {
       });
 }
 
-Types AllReduceOp::inferOpaqueTypes() {
-  if (failed(checkReduction(*this, getReduction())))
-    return failure();
-  return inferTypes(*this, keepDims);
-}
-
-Types ReduceScatterOp::inferOpaqueTypes() {
-  if (failed(checkReduction(*this, getReduction())))
-    return failure();
-  return inferParts(*this, /*splits=*/true);
-}
-
-Types AllGatherOp::inferOpaqueTypes() {
-  return inferParts(*this, /*splits=*/false);
-}
-
-Types AllToAllOp::inferOpaqueTypes() {
-  int64_t split = getSplit(), join = getJoin();
+static Types inferBlocks(AllToAllOp op) {
+  int64_t split = op.getSplit(), join = op.getJoin();
   return inferTypes(
-      *this, [&](unsigned, SmallVectorImpl<IntExpr> &dims) -> LogicalResult {
-        if (failed(checkDim(*this, split, dims.size())) ||
-            failed(checkDim(*this, join, dims.size())))
+      op, [&](unsigned, SmallVectorImpl<IntExpr> &dims) -> LogicalResult {
+        if (failed(checkDim(op, split, dims.size())) ||
+            failed(checkDim(op, join, dims.size())))
           return failure();
         if (split == join)
-          return emitOpError("requires two dims, got ") << split << " twice";
-        if (failed(checkIs(*this, dims[split], getSplitExtent(),
+          return op.emitOpError("requires two dims, got ") << split << " twice";
+        if (failed(checkIs(op, dims[split], op.getSplitExtent(),
                            "a whole dim to split")) ||
-            failed(checkIs(*this, dims[join],
-                           getAxis().getSize(getJoinExtent()),
+            failed(checkIs(op, dims[join],
+                           op.getAxis().getSize(op.getJoinExtent()),
                            "a part to join")))
           return failure();
-        dims[split] = getAxis().getSize(getSplitExtent());
-        dims[join] = getJoinExtent();
+        dims[split] = op.getAxis().getSize(op.getSplitExtent());
+        dims[join] = op.getJoinExtent();
         return success();
       });
 }
 
-Types BroadcastOp::inferOpaqueTypes() {
-  std::optional<int64_t> ranks = getAxis().getSize().asConstant();
-  if (int64_t(getRoot()) < 0 || (ranks && int64_t(getRoot()) >= *ranks))
-    return emitOpError("requires a root among the ranks of the axis, got ")
-           << int64_t(getRoot());
-  return inferTypes(*this, keepDims);
-}
-
-Types ShiftOp::inferOpaqueTypes() { return inferTypes(*this, keepDims); }
-
-Types HaloOp::inferOpaqueTypes() {
-  int64_t low = getLow(), high = getHigh();
+static Types inferHalo(HaloOp op) {
+  int64_t low = op.getLow(), high = op.getHigh();
   if (low < 0 || high < 0)
-    return emitOpError("requires halos that are not negative, got ")
+    return op.emitOpError("requires halos that are not negative, got ")
            << low << " and " << high;
   return inferTypes(
-      *this, [&](unsigned, SmallVectorImpl<IntExpr> &dims) -> LogicalResult {
-        if (failed(checkDim(*this, getDim(), dims.size())))
+      op, [&](unsigned, SmallVectorImpl<IntExpr> &dims) -> LogicalResult {
+        if (failed(checkDim(op, op.getDim(), dims.size())))
           return failure();
-        std::optional<int64_t> part = dims[getDim()].asConstant();
+        std::optional<int64_t> part = dims[op.getDim()].asConstant();
         if (part && *part < std::max(low, high))
-          return emitOpError("requires parts of ")
+          return op.emitOpError("requires parts of ")
                  << std::max(low, high)
                  << " elements, which neighbours ask for, got " << *part;
-        dims[getDim()] = dims[getDim()] + low + high;
+        dims[op.getDim()] = dims[op.getDim()] + low + high;
         return success();
       });
+}
+
+static LogicalResult checkRoot(Operation *op) {
+  int64_t root = op->getAttrOfType<IntegerAttr>("root").getInt();
+  std::optional<int64_t> ranks =
+      op->getAttrOfType<AxisAttr>("axis").getSize().asConstant();
+  if (root < 0 || (ranks && root >= *ranks))
+    return op->emitOpError("requires a root among the ranks of the axis, got ")
+           << root;
+  return success();
+}
+
+const runtime::rows::Row *dist::findRow(Operation *op) {
+  if (!op || !isa_and_nonnull<DistDialect>(op->getDialect()))
+    return nullptr;
+  auto kind = runtime::collectiveNamed(op->getName().stripDialect());
+  return kind ? &runtime::rowOf(*kind) : nullptr;
+}
+
+Types dist::inferCollectiveTypes(Operation *op) {
+  const runtime::rows::Row *row = findRow(op);
+  if (!row)
+    return inferHalo(cast<HaloOp>(op));
+  if (row->reduces() && failed(checkReduction(op)))
+    return failure();
+  if (row->hasRoot() && failed(checkRoot(op)))
+    return failure();
+  switch (row->message) {
+  case runtime::rows::Elements:
+    return inferTypes(op, keepDims);
+  case runtime::rows::Units:
+    return inferParts(op, /*splits=*/row->input == runtime::rows::Whole);
+  case runtime::rows::Blocks:
+    return inferBlocks(cast<AllToAllOp>(op));
+  }
+  llvm_unreachable("a message of another kind");
 }

@@ -5,6 +5,7 @@
 
 #include "dialects/Graph/OpBase.h"
 #include "mlir/IR/Dialect.h"
+#include "runtime/Collective.h"
 
 namespace mlc::dist {
 
@@ -33,6 +34,15 @@ struct Partial {
   }
 };
 llvm::hash_code hash_value(const Partial &partial);
+
+/// The runtime's row for the collective `op`. Null if there is none of that
+/// name, because lowering expresses it by others, or if `op` is no collective.
+const runtime::rows::Row *findRow(mlir::Operation *op);
+
+/// The types of a collective's results, by its row and its attributes. Emits an
+/// error at `op`.
+mlir::FailureOr<llvm::SmallVector<mlir::Type>>
+inferCollectiveTypes(mlir::Operation *op);
 
 /// The number of elements of all operands of a collective.
 IntExpr countExchanged(mlir::Operation *op);

@@ -118,6 +118,9 @@ class Dist_Collective<string mnemonic, dag more, string changes = "return false;
       return {};
     }
     ::mlc::IntExpr $cppClass::countOperations() { return countExchanged(*this); }
+    ::mlir::FailureOr<::llvm::SmallVector<::mlir::Type>> $cppClass::inferOpaqueTypes() {
+      return inferCollectiveTypes(*this);
+    }
     bool $cppClass::changesDim(unsigned operand, unsigned dim) {
       }] # changes # [{
     }

@@ -15,6 +15,8 @@ using namespace mlc::exec;
 #define GET_TYPEDEF_CLASSES
 #include "dialects/Exec/ExecTypes.cpp.inc"
 
+#include "dialects/Exec/ExecInterfaces.cpp.inc"
+
 #define GET_OP_CLASSES
 #include "dialects/Exec/Exec.cpp.inc"
 

@@ -16,6 +16,8 @@
 #define GET_TYPEDEF_CLASSES
 #include "dialects/Exec/ExecTypes.h.inc"
 
+#include "dialects/Exec/ExecInterfaces.h.inc"
+
 #define GET_OP_CLASSES
 #include "dialects/Exec/Exec.h.inc"
 

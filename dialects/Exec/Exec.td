@@ -38,6 +38,30 @@ def Exec_BufferType : TypeDef<Exec_Dialect, "Buffer"> {
 class Exec_Op<string mnemonic, list<Trait> traits = []>
     : Op<Exec_Dialect, mnemonic, traits>;
 
+def Exec_StepOpInterface : OpInterface<"StepOpInterface"> {
+  let cppNamespace = "::mlc::exec";
+  let description = [{
+    An op that is one step of the kind that it is called after (runtime/Step.h).
+    Attributes have the names of the kind's fields; `args` are its sizes, `nodes`
+    the model's nodes that it computes.
+  }];
+  let methods = [
+    InterfaceMethod<"The buffers that it reads.", "::mlir::ValueRange", "getInputs">,
+    InterfaceMethod<"The buffers that it writes.", "::mlir::ValueRange", "getOutputs">,
+    InterfaceMethod<"The step's name.", "::llvm::StringRef", "getStepName",
+      (ins), [{}], [{ return ""; }]>,
+  ];
+}
+
+/// An op that is a step of the kind `mnemonic`, with its fields; no pass needs
+/// to know it.
+class Exec_StepOp<string mnemonic, dag fields>
+    : Exec_Op<mnemonic, [AttrSizedOperandSegments, Exec_StepOpInterface]> {
+  let arguments = !con((ins Variadic<Exec_BufferType>:$inputs,
+                            Variadic<Exec_BufferType>:$outputs), fields);
+  let assemblyFormat = "`(` $inputs `)` `->` `(` $outputs `)` attr-dict";
+}
+
 /// An op that creates a buffer for a tensor with these dims and elements.
 class Exec_BufferOp<string mnemonic, dag extraArguments>
     : Exec_Op<mnemonic> {
@@ -136,7 +160,7 @@ def Exec_AliasOp : Exec_BufferOp<"alias", (ins Exec_BufferType:$source, Mlc_IntE
   let assemblyFormat = "$source `[` $offset `]` `:` $element $dims attr-dict";
 }
 
-def Exec_LaunchOp : Exec_Op<"launch", [AttrSizedOperandSegments]> {
+def Exec_LaunchOp : Exec_Op<"launch", [AttrSizedOperandSegments, Exec_StepOpInterface]> {
   let summary = "runs a kernel";
   let description = [{
     `args` are the values of the kernel's `mlc.symbols`; `nodes` the model's
@@ -148,15 +172,18 @@ def Exec_LaunchOp : Exec_Op<"launch", [AttrSizedOperandSegments]> {
   let assemblyFormat = "$kernel `(` $inputs `)` `->` `(` $outputs `)` `args` $args (`work` $work^)? `nodes` $nodes attr-dict";
 }
 
-def Exec_LibraryOp : Exec_Op<"library", [AttrSizedOperandSegments]> {
+def Exec_LibraryOp : Exec_Op<"library", [AttrSizedOperandSegments, Exec_StepOpInterface]> {
   let summary = "calls a kernel of the runtime's library";
   let arguments = (ins StrAttr:$kernel, Variadic<Exec_BufferType>:$inputs,
                        Variadic<Exec_BufferType>:$outputs, Mlc_DimsAttr:$args,
                        StrArrayAttr:$nodes);
   let assemblyFormat = "$kernel `(` $inputs `)` `->` `(` $outputs `)` `args` $args `nodes` $nodes attr-dict";
+  let extraClassDeclaration = [{
+    ::llvm::StringRef getStepName() { return getKernel(); }
+  }];
 }
 
-def Exec_StartOp : Exec_Op<"start", [AttrSizedOperandSegments]> {
+def Exec_StartOp : Exec_Op<"start", [AttrSizedOperandSegments, Exec_StepOpInterface]> {
   let summary = "begins a collective among the ranks of an axis";
   let description = [{
     Each input with its output is a message; all_reduce and broadcast work in
@@ -174,9 +201,12 @@ def Exec_StartOp : Exec_Op<"start", [AttrSizedOperandSegments]> {
     `args` $args (`reduction` $reduction^)? (`algorithm` $algorithm^)?
     `nodes` $nodes attr-dict
   }];
+  let extraClassDeclaration = [{
+    ::llvm::StringRef getStepName() { return getCollective(); }
+  }];
 }
 
-def Exec_WaitOp : Exec_Op<"wait", [AttrSizedOperandSegments]> {
+def Exec_WaitOp : Exec_Op<"wait", [AttrSizedOperandSegments, Exec_StepOpInterface]> {
   let summary = "waits for a collective, whose buffers these are";
   let arguments = (ins I64Attr:$ticket, Variadic<Exec_BufferType>:$inputs,
                        Variadic<Exec_BufferType>:$outputs);

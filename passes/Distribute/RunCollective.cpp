@@ -2,7 +2,6 @@
 
 #include "passes/Distribute/RunCollective.h"
 #include "passes/Distribute/Mesh.h"
-#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using llvm::ArrayRef;
@@ -89,45 +88,21 @@ public:
       : context(op->getContext()), operand(operand), group(group), rank(rank),
         options(options) {}
 
-  Expected<EvalTensor> run(dist::AllReduceOp op) {
-    return reduceRanks(context, group.tensors, reduceKindOf(op.getReduction()),
-                       options);
-  }
-
-  Expected<EvalTensor> run(dist::ReduceScatterOp op) {
-    Expected<EvalTensor> all = reduceRanks(
-        context, group.tensors, reduceKindOf(op.getReduction()), options);
-    if (!all)
-      return all;
-    return takeOwn(*all, op.getDims()[operand]);
-  }
-
-  Expected<EvalTensor> run(dist::AllGatherOp op) {
-    return joinParts(context, group.tensors, op.getDims()[operand], options);
-  }
-
-  Expected<EvalTensor> run(dist::AllToAllOp op) {
+  /// Carries out any collective that the runtime has a row for.
+  Expected<EvalTensor> run(Operation *op, const runtime::rows::Row &row) {
+    if (auto blocks = dyn_cast<dist::AllToAllOp>(op)) {
+      Expected<EvalTensor> all =
+          joinParts(context, group.tensors, blocks.getJoin(), options);
+      return all ? takeOwn(*all, blocks.getSplit()) : std::move(all);
+    }
+    auto dims = op->getAttrOfType<DenseI64ArrayAttr>("dims");
     Expected<EvalTensor> all =
-        joinParts(context, group.tensors, op.getJoin(), options);
-    if (!all)
-      return all;
-    return takeOwn(*all, op.getSplit());
-  }
-
-  Expected<EvalTensor> run(dist::BroadcastOp op) {
-    if (op.getRoot() >= group.tensors.size())
-      return evalError(EvalFailure::Input,
-                       "there is no rank " + llvm::Twine(op.getRoot()) +
-                           " among " + llvm::Twine(group.tensors.size()));
-    return group.tensors[op.getRoot()];
-  }
-
-  Expected<EvalTensor> run(dist::ShiftOp op) {
-    int64_t from = int64_t(rank) - int64_t(op.getBy());
-    if (from >= 0 && from < int64_t(group.tensors.size()))
-      return group.tensors[from];
-    return zeros(context, group.tensors[rank].getDims(), group.tensors[rank],
-                 options);
+        row.input == runtime::rows::Part
+            ? joinParts(context, group.tensors, dims[operand], options)
+            : fromRanks(op, row);
+    return all && row.output == runtime::rows::Part
+               ? takeOwn(*all, dims[operand])
+               : std::move(all);
   }
 
   Expected<EvalTensor> run(dist::HaloOp op) {
@@ -142,6 +117,29 @@ public:
   }
 
 private:
+  /// What whole tensors of all ranks give.
+  Expected<EvalTensor> fromRanks(Operation *op, const runtime::rows::Row &row) {
+    if (row.reduces()) {
+      auto word = op->getAttrOfType<StringAttr>("reduction");
+      return reduceRanks(context, group.tensors,
+                         reduceKindOf(*symbolizeReduction(word.getValue())),
+                         options);
+    }
+    if (!row.hasNumber())
+      return group.tensors[rank];
+    const int64_t number = op->getAttrOfType<IntegerAttr>(row.number).getInt();
+    const auto ranks = int64_t(group.tensors.size());
+    const int64_t from = row.hasRoot() ? number : int64_t(rank) - number;
+    if (from >= 0 && from < ranks)
+      return group.tensors[from];
+    if (row.hasRoot())
+      return evalError(EvalFailure::Input, "there is no rank " +
+                                               llvm::Twine(number) + " among " +
+                                               llvm::Twine(ranks));
+    return zeros(context, group.tensors[rank].getDims(), group.tensors[rank],
+                 options);
+  }
+
   /// This rank's part of the values received for all.
   Expected<EvalTensor> takeOwn(const EvalTensor &all, unsigned dim) {
     SmallVector<int64_t> begin(all.getDims().size(), 0);
@@ -226,16 +224,15 @@ Expected<EvalTensor> runCollective(Operation *op, unsigned operand,
                                    const RankGroup &group, unsigned rank,
                                    const EvalOptions &options) {
   GroupRunner runner(op, operand, group, rank, options);
-  Expected<EvalTensor> result =
-      llvm::TypeSwitch<Operation *, Expected<EvalTensor>>(op)
-          .Case<dist::AllReduceOp, dist::ReduceScatterOp, dist::AllGatherOp,
-                dist::AllToAllOp, dist::BroadcastOp, dist::ShiftOp,
-                dist::HaloOp>([&](auto one) { return runner.run(one); })
-          .Default([](Operation *other) -> Expected<EvalTensor> {
-            return evalError(EvalFailure::Unsupported,
-                             "nothing carries out " +
-                                 other->getName().getStringRef());
-          });
+  auto run = [&]() -> Expected<EvalTensor> {
+    if (const runtime::rows::Row *row = dist::findRow(op))
+      return runner.run(op, *row);
+    if (auto halo = dyn_cast<dist::HaloOp>(op))
+      return runner.run(halo);
+    return evalError(EvalFailure::Unsupported,
+                     "nothing carries out " + op->getName().getStringRef());
+  };
+  Expected<EvalTensor> result = run();
   if (result && result->getDims() != ArrayRef(group.resultDims[rank]))
     return evalError(EvalFailure::Input,
                      "rank " + llvm::Twine(rank) +

@@ -16,13 +16,6 @@ bool isCollective(Operation *op) {
   return op && isa_and_nonnull<dist::DistDialect>(op->getDialect());
 }
 
-const runtime::rows::Row *findRow(Operation *op) {
-  if (!isCollective(op))
-    return nullptr;
-  auto kind = runtime::collectiveNamed(op->getName().stripDialect());
-  return kind ? &runtime::rowOf(*kind) : nullptr;
-}
-
 //===----------------------------------------------------------------------===//
 // Operands
 //===----------------------------------------------------------------------===//
@@ -70,7 +63,7 @@ static void copyOperand(OpOperand &operand) {
 
 void copySharedOperands(func::FuncOp function) {
   for (Operation &op : function.getBody().front())
-    if (const auto *row = findRow(&op); row && row->writesInput())
+    if (const auto *row = dist::findRow(&op); row && row->writesInput())
       for (OpOperand &operand : op.getOpOperands())
         if (!isOwned(operand.get()))
           copyOperand(operand);

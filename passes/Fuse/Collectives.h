@@ -5,16 +5,11 @@
 
 #include "dialects/Dist/Dist.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "runtime/Collective.h"
 
 namespace mlc {
 
 /// Whether `op` is a collective: an operator of the dist dialect.
 bool isCollective(mlir::Operation *op);
-
-/// The runtime's row for the collective `op`. Null if there is none of that
-/// name, because lowering expresses it by others, or if `op` is no collective.
-const runtime::rows::Row *findRow(mlir::Operation *op);
 
 /// Gives each operand that a collective overwrites memory without other
 /// readers: a copy, unless one op computes it for the collective alone. For a

@@ -17,7 +17,7 @@ namespace mlc {
 /// Places operands of one in-place collective contiguously, each at a multiple
 /// of 64 bytes.
 void ExecBuilder::placeOperands(Operation *op) {
-  const runtime::rows::Row *row = findRow(op);
+  const runtime::rows::Row *row = dist::findRow(op);
   if (!row || !row->isInPlace() || op->getNumOperands() < 2)
     return;
   Type element = getElementTypeOrSelf(op->getOperand(0).getType());
@@ -103,7 +103,7 @@ LogicalResult ExecBuilder::addAllToAll(dist::AllToAllOp op,
 }
 
 LogicalResult ExecBuilder::addMessages(Operation *op, Exchange &exchange) {
-  const runtime::rows::Row *row = findRow(op);
+  const runtime::rows::Row *row = dist::findRow(op);
   if (!row)
     return needsForm(op, "is no exchange of whole tensors");
   if (row->hasNumber())
@@ -156,7 +156,7 @@ LogicalResult ExecBuilder::addStart(const Group &group, ArrayAttr nodes) {
     return failure();
   waitFor(exchange.inputs);
   waitFor(exchange.outputs);
-  if (findRow(op)->consumes())
+  if (dist::findRow(op)->consumes())
     limitScatters(op);
   auto reduction = op->getAttrOfType<StringAttr>("reduction");
   auto start = exec::StartOp::create(

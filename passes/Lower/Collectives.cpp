@@ -6,7 +6,6 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/Base/Form.h"
 #include "passes/Base/Passes.h"
-#include "llvm/ADT/TypeSwitch.h"
 #include <numeric>
 
 using namespace mlir;
@@ -67,6 +66,7 @@ private:
     return {StringAttr::get(context, name), value};
   }
 
+  Values exchanged();
   Values alone();
   Values inParts();
   Values packed(ArrayRef<Value> fronts);
@@ -185,13 +185,13 @@ Values Rewriter::alone() {
 }
 
 //===----------------------------------------------------------------------===//
-// Reduce-scatter and all-gather
+// Parts
 //===----------------------------------------------------------------------===//
 
 /// Joins operands with the split dim first, whose elements are divided evenly
 /// among ranks, into one: [ranks, elements of all].
 Values Rewriter::packed(ArrayRef<Value> fronts) {
-  const bool scatters = isa<dist::ReduceScatterOp>(op);
+  const bool scatters = dist::findRow(op)->output == runtime::rows::Part;
   IntExpr ranks = axis.getSize(), one = number(1);
   IntExpr rows = scatters ? ranks : one;
   SmallVector<Value> flat;
@@ -392,18 +392,25 @@ Values Rewriter::halo(dist::HaloOp op) {
 // All
 //===----------------------------------------------------------------------===//
 
+Values Rewriter::exchanged() {
+  if (axis.getSize().isConstant(1))
+    return alone();
+  const runtime::rows::Row *row = dist::findRow(op);
+  if (!row)
+    return halo(cast<dist::HaloOp>(op));
+  switch (row->message) {
+  case runtime::rows::Units:
+    return inParts();
+  case runtime::rows::Blocks:
+    return allToAll(cast<dist::AllToAllOp>(op));
+  case runtime::rows::Elements:
+    return SmallVector<Value>(op->getResults());
+  }
+  llvm_unreachable("a message of another kind");
+}
+
 LogicalResult Rewriter::run() {
-  Values results =
-      axis.getSize().isConstant(1)
-          ? alone()
-          : llvm::TypeSwitch<Operation *, Values>(op)
-                .Case<dist::ReduceScatterOp, dist::AllGatherOp>(
-                    [&](auto) { return inParts(); })
-                .Case([&](dist::AllToAllOp op) { return allToAll(op); })
-                .Case([&](dist::HaloOp op) { return halo(op); })
-                .Default([](Operation *op) {
-                  return SmallVector<Value>(op->getResults());
-                });
+  Values results = exchanged();
   if (failed(results))
     return failure();
   if (*results == SmallVector<Value>(op->getResults()))

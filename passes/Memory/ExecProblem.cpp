@@ -168,23 +168,33 @@ void Reader::readStep(Operation *op, ValueRange inputs, ValueRange outputs) {
   result.steps.push_back(op);
 }
 
+/// Whether a step of this kind starts or ends what runs beside others.
+static bool isInFlight(Operation *op) {
+  rt::Step step;
+  if (!rt::makeDetail(std::string_view(op->getName().stripDialect()),
+                      step.detail))
+    return false;
+  rt::TicketUse use = rt::ticketsOf(step);
+  return use.started || use.awaited;
+}
+
 LogicalResult Reader::read(Operation *op) {
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
       .Case<exec::InputOp, exec::ConstantOp, exec::ParameterOp, exec::StateOp,
             exec::AllocOp, exec::AliasOp>(
           [&](auto buffer) { return readBuffer(buffer); })
-      .Case<exec::LaunchOp, exec::LibraryOp>([&](auto step) {
-        for (IntExpr arg : step.getArgs().getDims())
-          if (failed(number(step, arg)))
-            return failure();
+      .Case([&](exec::StepOpInterface step) {
         readStep(step, step.getInputs(), step.getOutputs());
-        return success();
-      })
-      .Case<exec::StartOp, exec::WaitOp>([&](auto step) {
-        // Collectives run once, in memory that stays.
-        readStep(step, step.getInputs(), step.getOutputs());
-        for (Value value : step->getOperands())
-          isPinned[rootOf(buffers.at(value))] = 1;
+        if (isInFlight(step)) {
+          // Collectives run once, in memory that stays.
+          for (Value value : step->getOperands())
+            isPinned[rootOf(buffers.at(value))] = 1;
+          return success();
+        }
+        if (auto args = step->getAttrOfType<DimsAttr>("args"))
+          for (IntExpr arg : args.getDims())
+            if (failed(number(step, arg)))
+              return failure();
         return success();
       })
       .Case([&](exec::OutputOp output) {

@@ -1,6 +1,7 @@
 //===- Communicator.cpp - Collectives over an engine ----------------------===//
 
 #include "runtime/transport/Communicator.h"
+#include "runtime/Engines.h"
 #include "runtime/Text.h"
 #include "runtime/transport/Reduce.h"
 
@@ -57,7 +58,8 @@ Status Communicator::open(const mlc_engine &plain, int rank, int size,
   if (options.device >= 0 && !plain.stage)
     return Status::error(MLC_UNSUPPORTED,
                          "engine " + std::string(plain.name) +
-                             " does not work in the memory of GPUs; take nccl");
+                             " does not work in the memory of GPUs; take " +
+                             engines::namesForGpus());
   if (options.device >= 0 && link.isSlow())
     return Status::error(MLC_USAGE,
                          "a link is made slow for what is in the host's memory "
@@ -424,8 +426,7 @@ Status Communicator::begin(const Request &request, mlc_dtype type, void *data) {
                          "a collective of " + std::to_string(request.ranks) +
                              " ranks among " + std::to_string(size()) +
                              "; make it for all");
-  const bool adds = request.collective == Collective::AllReduce ||
-                    request.collective == Collective::ReduceScatter;
+  const bool adds = rowOf(request.collective).reduces();
   if (!mlc_dtype_size(type) || (adds && !isSummable(type)))
     return Status::error(MLC_UNSUPPORTED,
                          std::string("elements of type ") +

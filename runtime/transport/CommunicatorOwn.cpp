@@ -22,8 +22,9 @@ Communicator::DeviceMessage Communicator::inPlace(const Request &request,
     begin += parts[before];
   auto *all = static_cast<char *>(data);
   char *part = all + begin * static_cast<int64_t>(mlc_dtype_size(type));
-  return {request, request.collective == Collective::AllGather ? part : all,
-          request.collective == Collective::ReduceScatter ? part : all};
+  const rows::Row &row = rowOf(request.collective);
+  return {request, row.input == rows::Part ? part : all,
+          row.output == rows::Part ? part : all};
 }
 
 Status Communicator::begin(std::vector<DeviceMessage> messages, mlc_dtype type,

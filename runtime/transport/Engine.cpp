@@ -1,6 +1,7 @@
 //===- Engine.cpp - Engines by name ---------------------------------------===//
 
 #include "runtime/transport/Engine.h"
+#include "runtime/Engines.h"
 #include "runtime/Text.h"
 
 #include <dlfcn.h>
@@ -8,27 +9,13 @@
 
 namespace mlc::runtime::transport {
 
-namespace {
-
-struct Remedy {
-  const char *engine, *text;
-};
-const Remedy remedies[] = {
-    {"mpi", "install libopenmpi-dev and openmpi-bin, and build mlc again"},
-    {"gloo",
-     "install libgloo-dev and build mlc again, or take mpi, under mpirun"},
-    {"nccl", "build mlc again, or take gloo"},
-};
-
-std::string remedy(const std::string &name) {
-  for (const Remedy &row : remedies)
-    if (name == row.engine)
-      return row.text;
-  return "there are inproc, mpi, gloo and nccl, and shared objects of your own "
-         "by path";
+static std::string remedy(const std::string &name) {
+  const engines::Row *row = engines::find(name);
+  return row && row->ranks == engines::Processes
+             ? row->remedy
+             : "there are " + engines::names() +
+                   ", and shared objects of your own by path";
 }
-
-} // namespace
 
 std::string engineFolder() {
   Dl_info info;

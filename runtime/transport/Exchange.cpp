@@ -39,8 +39,9 @@ private:
 Status Maker::chooseAlgorithm(Request &request) const {
   const bool isHalf = call.type == DType::F16 || call.type == DType::BF16;
   const bool isSum = call.reduction == ReductionKind::Sum;
-  request.algorithm =
-      reduces() && (isHalf || !isSum) ? Algorithm::Ring : Algorithm::Own;
+  const bool isOwn =
+      rowOf(call.kind).isOfEngines() && !(reduces() && (isHalf || !isSum));
+  request.algorithm = isOwn ? Algorithm::Own : Algorithm::Ring;
   if (call.algorithm.empty())
     return Status::success();
   if (!parseAlgorithm(call.algorithm, request.algorithm))
@@ -53,15 +54,20 @@ Status Maker::chooseAlgorithm(Request &request) const {
   return Status::success();
 }
 
-/// Reduce-scatter, which consumes its input, or all-gather.
+/// Works on the whole tensor: the output, or the input if it may be consumed.
 void Maker::inParts(const Message &message, Exchange &exchange) {
-  const bool scatters = call.kind == CollectiveKind::ReduceScatter;
+  const rows::Row &row = rowOf(call.kind);
   const int64_t begin =
       partRange(message.extent, ranks, rank).begin * message.unit;
-  exchange.memory = scatters ? Exchange::Input : Exchange::Output;
-  exchange.inputTo = scatters ? 0 : begin;
-  exchange.outputFrom = scatters ? begin : 0;
   exchange.request.elements = message.extent * message.unit;
+  if (row.output == rows::Whole)
+    exchange.memory = Exchange::Output;
+  else
+    exchange.memory = row.consumes() ? Exchange::Input : Exchange::Own;
+  if (exchange.memory == Exchange::Own)
+    exchange.workElements = exchange.request.elements;
+  exchange.inputTo = row.input == rows::Part ? begin : 0;
+  exchange.outputFrom = row.output == rows::Part ? begin : 0;
   for (int r = 0; r < ranks; ++r)
     exchange.request.parts.push_back(part(message.extent, r) * message.unit);
 }
@@ -141,7 +147,7 @@ Status Maker::make(const Message &message, Exchange &exchange) {
     shift(message, exchange);
     return Status::success();
   }
-  if (call.kind == CollectiveKind::Broadcast)
+  if (rowOf(call.kind).hasRoot())
     request.root = static_cast<int>(
         std::clamp<int64_t>(call.number, -1, ranks)); // checked below
   return checkRequest(request, rank);

@@ -31,7 +31,7 @@ struct RankOptions {
   std::string device;
   /// This rank's number on its machine; -1: unknown.
   int localRank = -1;
-  /// For the engine inproc.
+  /// For ranks that are threads.
   std::shared_ptr<InprocHub> hub;
 };
 
@@ -55,7 +55,7 @@ Status onRankThread(Ranks &ranks,
                     const std::function<Status(Communicator &)> &work);
 
 /// Finds the engine and the rank from the launcher's variables; `name` empty:
-/// gloo for mlc launch and torchrun, else mpi. Sets `engine`, `rank`, `size`
+/// the launcher's (World::engine). Sets `engine`, `rank`, `size`
 /// and `localRank`, and chooses the GPU.
 Status findEngine(const std::string &name, const World &world,
                   const std::string &folder, RankOptions &options);

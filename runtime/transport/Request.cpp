@@ -21,16 +21,17 @@ const AlgorithmRow algorithms[] = {
     {Algorithm::Own, "own"},
 };
 
-/// The names of the engines' collectives, which come first, with `-` as in
-/// flags.
+/// Whether makeProgram has sends for it; a shift is a program of its caller's.
+bool hasProgram(Collective collective) {
+  return collective != Collective::Shift;
+}
+
+/// The names of all, with `-` as in flags.
 const std::vector<std::string> &collectives() {
   static const std::vector<std::string> names = [] {
     std::vector<std::string> all;
     for (size_t i = 0; i < numCollectives; ++i) {
-      const rows::Row &row = rowOf(static_cast<Collective>(i));
-      if (!row.isOfEngines())
-        continue;
-      all.emplace_back(row.name);
+      all.emplace_back(rowOf(static_cast<Collective>(i)).name);
       std::replace(all.back().begin(), all.back().end(), '_', '-');
     }
     return all;
@@ -75,13 +76,17 @@ bool parseCollective(std::string_view name, Collective &collective) {
   for (size_t i = 0; i < collectives().size(); ++i)
     if (name == collectives()[i]) {
       collective = static_cast<Collective>(i);
-      return true;
+      return hasProgram(collective);
     }
   return false;
 }
 
 std::string collectiveNames() {
-  return joined(collectives(), [](const std::string &name) { return name; });
+  std::vector<std::string> known;
+  for (size_t i = 0; i < collectives().size(); ++i)
+    if (hasProgram(static_cast<Collective>(i)))
+      known.push_back(collectives()[i]);
+  return joined(known, [](const std::string &name) { return name; });
 }
 
 Part partOf(int64_t elements, int parts, int part) {
@@ -163,7 +168,9 @@ static Status checkParts(const Request &request) {
 
 Status checkRequest(const Request &request, int rank) {
   const int ranks = request.ranks;
-  if (!rowOf(request.collective).isOfEngines())
+  const bool isOwn = request.algorithm == Algorithm::Own;
+  if (isOwn ? !rowOf(request.collective).isOfEngines()
+            : !hasProgram(request.collective))
     return wrong(std::string("no engine has the collective ") +
                  rowOf(request.collective).name);
   if (ranks < 1 || uint32_t(ranks) > maxRanks)
@@ -177,8 +184,9 @@ Status checkRequest(const Request &request, int rank) {
     return wrong("a collective of " + std::to_string(request.elements) +
                  " elements; take fewer");
   if (request.root < 0 || request.root >= ranks)
-    return wrong("a broadcast from rank " + std::to_string(request.root) +
-                 " among " + std::to_string(ranks) + "; ranks count from 0");
+    return wrong("a " + std::string(name(request.collective)) + " from rank " +
+                 std::to_string(request.root) + " among " +
+                 std::to_string(ranks) + "; ranks count from 0");
   if (Status status = checkParts(request); !status.ok())
     return status;
   if (request.collective != Collective::AllReduce)

@@ -1,6 +1,7 @@
 //===- RunEngines.cpp - The engines of a command --------------------------===//
 
 #include "runtime/transport/RunEngines.h"
+#include "runtime/Engines.h"
 #include "runtime/transport/World.h"
 
 #include <cmath>
@@ -57,7 +58,7 @@ Status RunEngines::open(const RunOptions &options, uint64_t needed,
                         std::vector<std::shared_ptr<Ranks>> &ranks) {
   if (Status status = checkGroups(options.groups); !status.ok())
     return status;
-  if (options.engine == "inproc") {
+  if (options.engine == engines::ofThreads().name) {
     if (Status status = refuseProcesses(); !status.ok())
       return status;
     if (!options.ranks && !needed)

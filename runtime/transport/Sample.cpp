@@ -100,26 +100,24 @@ private:
 bool isRight(const Request &request, mlc_dtype type, int rank,
              const void *data) {
   Comparison comparison(type, data);
-  if (request.collective == Collective::AllReduce ||
-      request.collective == Collective::Broadcast) {
-    const bool reduces = request.collective == Collective::AllReduce;
-    comparison.range(0, request.elements, [&](int64_t i) {
-      return reduces ? reduced(request, i) : sample(request, request.root, i);
-    });
+  const rows::Row &row = rowOf(request.collective);
+  auto expected = [&](int from, int64_t i) {
+    return row.reduces()
+               ? reduced(request, i)
+               : sample(request, row.hasRoot() ? request.root : from, i);
+  };
+  if (row.message == rows::Elements) {
+    comparison.range(0, request.elements,
+                     [&](int64_t i) { return expected(rank, i); });
     return comparison.right;
   }
-  const bool isAllToAll = request.collective == Collective::AllToAll;
+  const bool isAllToAll = row.message == rows::Blocks;
   const std::vector<int64_t> parts =
       isAllToAll ? receivedParts(request, rank) : partsOf(request, rank);
   int64_t begin = 0;
   for (int part = 0; part < request.ranks; begin += parts[part++]) {
-    if (request.collective == Collective::ReduceScatter) {
-      if (part == rank)
-        comparison.range(begin, parts[part], [&](int64_t i) {
-          return reduced(request, begin + i);
-        });
+    if (row.output == rows::Part && part != rank)
       continue;
-    }
     int64_t from = begin; // its offset at the sending rank
     if (isAllToAll) {
       const std::vector<int64_t> sent = partsOf(request, part);
@@ -127,9 +125,8 @@ bool isRight(const Request &request, mlc_dtype type, int rank,
       for (int before = 0; before < rank; ++before)
         from += sent[before];
     }
-    comparison.range(begin, parts[part], [&](int64_t i) {
-      return sample(request, part, from + i);
-    });
+    comparison.range(begin, parts[part],
+                     [&](int64_t i) { return expected(part, from + i); });
   }
   return comparison.right;
 }

@@ -24,12 +24,12 @@
 
 namespace mlc::runtime::transport {
 
-/// The collectives that engines have, in place. After a reduce-scatter rank r
+/// The collectives, in place. After a reduce-scatter rank r
 /// has the sum in its part (partOf); after an all-gather all have each rank's
 /// part in its place; after an all-to-all part p of rank r is part r of rank p.
 using Collective = CollectiveKind;
 
-/// "all-reduce"; only collectives that engines have.
+/// "all-reduce". Only collectives that have a program are parsed and listed.
 const char *name(Collective collective);
 bool parseCollective(std::string_view name, Collective &collective);
 std::string collectiveNames();
@@ -100,7 +100,7 @@ struct Request {
   int ranks = 1;
   int64_t elements = 0;
   mlc_reduction reduction = MLC_SUM;
-  int root = 0; // for a broadcast
+  int root = 0; ///< of collectives with a root
   /// The sizes of consecutive parts; empty: as partOf says. For an all-to-all
   /// ranks * ranks numbers, [from * ranks + to]; received parts are consecutive
   /// too, and `elements` is enough for both.

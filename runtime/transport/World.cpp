@@ -1,6 +1,7 @@
 //===- World.cpp - This process's rank, from the launcher -----------------===//
 
 #include "runtime/transport/World.h"
+#include "runtime/Engines.h"
 #include "runtime/Step.h"
 #include "runtime/Text.h"
 
@@ -79,6 +80,12 @@ std::string describe(const World &world) {
 }
 
 } // namespace
+
+const char *World::engine() const {
+  const bool meets = launcher == "torchrun";
+  return engines::ofLauncher(meets ? engines::OfMeeting : engines::OfMpirun)
+      .name;
+}
 
 Status findWorld(World &world) {
   world = {};

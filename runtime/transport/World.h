@@ -18,9 +18,9 @@ struct World {
 
   bool isSlurm() const { return launcher == "Slurm"; }
   bool found() const { return size >= 0; }
-  /// The default engine for this launcher: Gloo if it provides a rendezvous
-  /// point, else MPI.
-  const char *engine() const { return launcher == "torchrun" ? "gloo" : "mpi"; }
+  /// The default engine for this launcher; without one MPI's, which finds ranks
+  /// itself.
+  const char *engine() const;
 };
 
 /// Reads the variables of mpirun (OMPI_COMM_WORLD_*, PMI_*) and of torchrun and

@@ -7,12 +7,14 @@
 
 #include "runtime/CudaDevices.h"
 #include "runtime/Devices.h"
+#include "runtime/Engines.h"
 #include "runtime/transport/Engine.h"
 #include "runtime/transport/Reduce.h"
 #include "runtime/transport/World.h"
 #include "tools/mlc/CollectiveReport.h"
 #include "tools/mlc/Command.h"
 #include "tools/mlc/Failure.h"
+#include "tools/mlc/ModelOptions.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
@@ -24,6 +26,7 @@
 using namespace mlc::cli;
 using namespace mlc::runtime::transport;
 using mlc::runtime::Status;
+namespace engines = mlc::runtime::engines;
 namespace cl = llvm::cl;
 
 namespace {
@@ -33,10 +36,10 @@ public:
   CollectiveCommand()
       : Command("collective", "Run a collective over several ranks, check the "
                               "result and count the bytes sent"),
+        collectiveHelp("What ranks do: " + collectiveNames() +
+                       "; those that reduce sum (all-reduce)"),
         collective("collective", cl::init("all-reduce"), cl::value_desc("name"),
-                   cl::desc("all-reduce (a sum), reduce-scatter, all-gather, "
-                            "broadcast or all-to-all (all-reduce)"),
-                   cl::sub(sub)),
+                   cl::desc(collectiveHelp), cl::sub(sub)),
         algorithm("algorithm", cl::init("ring"), cl::value_desc("name"),
                   cl::desc("server, colocated, naive, ring, tree, butterfly, "
                            "halving-doubling, or own: the engine's (ring)"),
@@ -48,16 +51,13 @@ public:
              cl::desc("Of its elements: f32, f64, f16, bf16, i8 to i64, u8 to "
                       "u64 (f32)"),
              cl::sub(sub)),
-        engine("engine", cl::value_desc("name"),
-               cl::desc(
-                   "inproc (ranks are threads), mpi, gloo, nccl, or the "
-                   "path of an engine (mpi under mpirun and Slurm, gloo under "
-                   "mlc launch and torchrun, else inproc)"),
-               cl::sub(sub)),
-        device("device", cl::value_desc("name"),
-               cl::desc("cuda, or cuda:N: elements are in the memory of this "
-                        "GPU (of cuda the one of the rank's number on this "
-                        "machine), for --engine=nccl with --algorithm=own"),
+        engine(sub, "as the launcher says, else inproc"),
+        deviceHelp(
+            "cuda, or cuda:N: elements are in the memory of this GPU (of "
+            "cuda the one of the rank's number on this machine), for "
+            "--engine=" +
+            engines::namesForGpus() + " with --algorithm=own"),
+        device("device", cl::value_desc("name"), cl::desc(deviceHelp),
                cl::sub(sub)),
         ranks(
             "ranks", cl::init(0), cl::value_desc("number"),
@@ -115,9 +115,13 @@ private:
   Status tryOut(Communicator &communicator);
   llvm::Error print(const std::string &engineName, int ranks);
 
+  std::string collectiveHelp;
   cl::opt<std::string> collective, algorithm;
   cl::opt<int64_t> bytes;
-  cl::opt<std::string> type, engine, device;
+  cl::opt<std::string> type;
+  EngineOption engine;
+  std::string deviceHelp;
+  cl::opt<std::string> device;
   cl::opt<int> ranks, repeat;
   cl::opt<int64_t> steps, staleness;
   cl::opt<int> straggle, groups;
@@ -226,14 +230,16 @@ llvm::Error CollectiveCommand::readLimits() {
   if (!(bandwidth >= 0 && latency >= 0 && latency < 1e6))
     return fail(Exit::Usage, "collective: --link-bandwidth and --link-latency "
                              "are numbers from 0 on");
-  if (!device.empty() &&
-      ((device != "cuda" && device.find("cuda:") != 0) ||
-       !mlc::runtime::isCudaName(device.c_str()) || engine != "nccl" ||
-       groups || trial.algorithm != Algorithm::Own))
-    return fail(Exit::Usage,
-                "collective: --device=" + device +
-                    "; give cuda or cuda:N, with --engine=nccl and "
-                    "--algorithm=own, as programs add in the host's memory");
+  const engines::Row *named = engines::find(engine.getValue());
+  if (!device.empty() && ((device != "cuda" && device.find("cuda:") != 0) ||
+                          !mlc::runtime::isCudaName(device.c_str()) || !named ||
+                          named->memory != engines::Gpu || groups ||
+                          trial.algorithm != Algorithm::Own))
+    return fail(
+        Exit::Usage,
+        "collective: --device=" + device +
+            "; give cuda or cuda:N, with --engine=" + engines::namesForGpus() +
+            " and --algorithm=own, as programs add in the host's memory");
   if (!(timeout > 0 && timeout <= 1e6))
     return fail(Exit::Usage,
                 "collective: --timeout is a number of seconds, up to 1000000");
@@ -275,7 +281,8 @@ llvm::Error CollectiveCommand::runThreads() {
                                     return runGroupTrial(one, groupTrial);
                                   })
                       : runTrialInProcess(count, communication, trial, result);
-  return status.ok() ? print("inproc", count) : failure(status);
+  return status.ok() ? print(engines::ofThreads().name, count)
+                     : failure(status);
 }
 
 /// Runs the trial on this process's rank.
@@ -352,7 +359,7 @@ llvm::Error CollectiveCommand::runRank(const std::string &name,
 llvm::Error CollectiveCommand::run() {
   if (llvm::Error error = readOptions())
     return error;
-  if (engine == "inproc")
+  if (engine == engines::ofThreads().name)
     return runThreads();
   World world;
   if (Status status = findWorld(world); !status.ok())

@@ -1,6 +1,7 @@
 //===- Distribution.cpp - How training is split over ranks ----------------===//
 
 #include "tools/mlc/Distribution.h"
+#include "runtime/Engines.h"
 #include "runtime/Training.h"
 #include "runtime/transport/Schedule.h"
 #include "runtime/transport/World.h"
@@ -13,13 +14,7 @@ namespace cl = llvm::cl;
 namespace transport = mlc::runtime::transport;
 
 DistributionFlags::DistributionFlags(cl::SubCommand &sub)
-    : planFlag(sub, /*trains=*/true),
-      engine("engine", cl::value_desc("name"),
-             cl::desc("How ranks exchange tensors: inproc (threads of this "
-                      "process), mpi, gloo, nccl, or the path of an engine "
-                      "(mpi under mpirun and Slurm, gloo under mlc launch and "
-                      "torchrun)"),
-             cl::sub(sub)),
+    : planFlag(sub, /*trains=*/true), engine(sub, "as the launcher says"),
       ranks("ranks", cl::init(0), cl::value_desc("number"),
             cl::desc("Train on this many ranks, as threads of this process"),
             cl::sub(sub)),
@@ -107,7 +102,7 @@ llvm::Error DistributionFlags::open(
   options.device = device;
   options.ranks = ranks;
   if (ranks && engine.empty())
-    options.engine = "inproc";
+    options.engine = runtime::engines::ofThreads().name;
   if (ranks == 1 && engine.empty())
     return llvm::Error::success();
   auto status = engines.open(options, /*needed=*/0, opened);

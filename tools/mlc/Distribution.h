@@ -4,6 +4,7 @@
 #define MLC_TOOLS_MLC_DISTRIBUTION_H
 
 #include "runtime/transport/RunEngines.h"
+#include "tools/mlc/ModelOptions.h"
 #include "tools/mlc/PlanFlag.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/Error.h"
@@ -43,7 +44,7 @@ private:
   llvm::Expected<runtime::Plan> readPlan() const;
 
   PlanFlag planFlag;
-  llvm::cl::opt<std::string> engine;
+  EngineOption engine;
   llvm::cl::opt<unsigned> ranks;
   llvm::cl::opt<double> timeout;
   llvm::cl::opt<unsigned> groups;

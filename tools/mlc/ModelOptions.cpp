@@ -1,6 +1,7 @@
 //===- ModelOptions.cpp - Options that several subcommands share ----------===//
 
 #include "tools/mlc/ModelOptions.h"
+#include "runtime/Engines.h"
 #include "tools/mlc/Failure.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -66,6 +67,13 @@ DeviceOption::DeviceOption(cl::SubCommand &sub)
              cl::desc("Device that runs it: cpu, cuda, cuda:<number>, "
                       "emulator or emulator:<number> (cpu)"),
              cl::sub(sub)) {}
+
+EngineOption::EngineOption(cl::SubCommand &sub, const char *otherwise)
+    : cl::opt<std::string>("engine", cl::value_desc("name"), cl::sub(sub)),
+      text("How ranks exchange tensors: " + runtime::engines::uses() + " (" +
+           otherwise + ")") {
+  setDescription(text);
+}
 
 static std::pair<llvm::StringRef, llvm::StringRef>
 splitLast(llvm::StringRef text) {

@@ -75,6 +75,16 @@ struct DeviceOption {
   llvm::cl::opt<std::string> device;
 };
 
+/// How ranks exchange tensors; the help lists the engines. `otherwise` says
+/// which one is taken unless it is given.
+class EngineOption : public llvm::cl::opt<std::string> {
+public:
+  EngineOption(llvm::cl::SubCommand &sub, const char *otherwise);
+
+private:
+  std::string text;
+};
+
 } // namespace mlc::cli
 
 #endif // MLC_TOOLS_MLC_MODELOPTIONS_H

@@ -27,13 +27,7 @@ public:
         outputNpz("output-npz", cl::value_desc("file"),
                   cl::desc("Write all outputs by name to this .npz"),
                   cl::sub(sub)),
-        device(sub),
-        engine("engine", cl::value_desc("name"),
-               cl::desc("How ranks exchange tensors: inproc (threads of this "
-                        "process), mpi, gloo, or the path of an engine (mpi "
-                        "under mpirun and Slurm, gloo under mlc launch and "
-                        "torchrun)"),
-               cl::sub(sub)),
+        device(sub), engine(sub, "as the launcher says"),
         ranks("ranks", cl::init(0), cl::value_desc("number"),
               cl::desc("Of inproc, how many (as many as the artifact needs)"),
               cl::sub(sub)),
@@ -65,7 +59,7 @@ private:
   cl::list<std::string> inputs;
   cl::opt<std::string> outputDir, outputNpz;
   DeviceOption device;
-  cl::opt<std::string> engine;
+  EngineOption engine;
   cl::opt<unsigned> ranks;
   cl::opt<double> timeout;
   cl::opt<unsigned> groups;

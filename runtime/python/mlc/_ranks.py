@@ -15,10 +15,10 @@ class Ranks:
     """This process among the ranks that mpirun, `mlc launch`, torchrun or Slurm has
     started, joined when it is made. For `Session(model, ranks=...)`.
 
-    engine: "mpi", "gloo", "nccl" or the path of one; as the launcher says unless
-        given
-    device: the sessions' device; of "cuda" and "cuda:N" the engine nccl works in
-        the memory of that GPU, of "cuda" the one of LOCAL_RANK
+    engine: an engine's name ("mpi"; `mlc run --help` lists them) or path; as the
+        launcher says unless given
+    device: the sessions' device; of "cuda" and "cuda:N" an engine that can (nccl)
+        works in the memory of that GPU, of "cuda" the one of LOCAL_RANK
     timeout: seconds of waiting for a rank without progress, after which a run
         fails, naming who is missing
     groups: of each axis, 1 to 64, alike on all ranks: collectives are given to them
@@ -31,7 +31,7 @@ class Ranks:
     def __init__(self, engine: str | None = None, *, device: str | None = None, timeout: float = 300.0, groups: int = 1):
         self._handle = ctypes.c_void_p()
         if engine is not None and (not isinstance(engine, str) or "\0" in engine):
-            raise UsageError(f"engine: expected mpi, gloo, nccl or a path, not {engine!r}")
+            raise UsageError(f"engine: expected an engine's name or path, not {engine!r}")
         if device is not None and (not isinstance(device, str) or "\0" in device):
             raise UsageError(f"device: expected a device's name, not {device!r}")
         options = self._options(timeout, groups)

@@ -177,6 +177,12 @@ TEST_CASE("kinds of steps have names of their own", "[step]") {
   CHECK(names.size() == numKinds);
   CHECK_FALSE(names.count(""));
   StepDetail detail;
+  for (size_t kind = 0; kind < numKinds; ++kind) {
+    REQUIRE(makeDetail(kindName(Sample(kind).step()), detail));
+    CHECK(detail.index() == kind);
+  }
+  CHECK_FALSE(makeDetail("", detail));
+  CHECK_FALSE(makeDetail("launch ", detail));
   CHECK_FALSE(makeDetail(numKinds, detail));
   CHECK_FALSE(makeDetail(UINT64_MAX, detail));
 }
