@@ -28,7 +28,7 @@ template <typename Column> const Row &only(Column Row::*column, Column value) {
 // Threads are opened over the engine inside mlc, and a launcher has one engine.
 static_assert(count(&Row::ranks, Threads) == 1);
 static_assert(count(&Row::isDefault, OfMpirun) == 1);
-static_assert(count(&Row::isDefault, OfMeeting) == 1);
+static_assert(count(&Row::isDefault, OfRendezvous) == 1);
 static_assert(count(&Row::memory, Gpu) >= 1);
 
 /// "a, b<last>c".

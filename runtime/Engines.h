@@ -14,7 +14,7 @@ namespace mlc::runtime::engines {
 
 /// The columns of a row.
 enum Ranks { Threads, Processes };
-enum Default { OfNone, OfMpirun, OfMeeting };
+enum Default { OfNone, OfMpirun, OfRendezvous };
 enum Memory { Host, Gpu };
 
 struct Row {

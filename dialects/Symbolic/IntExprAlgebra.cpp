@@ -26,7 +26,7 @@ IntExpr make(MLIRContext *context, Kind kind, ArrayRef<IntExpr> operands) {
 }
 
 /// Longer sums and products, and those that leave int64, are not expanded. They
-/// have the same value, but equal only expressions written alike.
+/// keep their value, but two of them are equal only if they are written alike.
 constexpr size_t maxTerms = IntExprSize::maxTerms, maxDegree = 256;
 
 /// One product of a sum: coefficient times atoms in canonical order.

@@ -83,7 +83,7 @@ std::string describe(const World &world) {
 
 const char *World::engine() const {
   const bool meets = launcher == "torchrun";
-  return engines::ofLauncher(meets ? engines::OfMeeting : engines::OfMpirun)
+  return engines::ofLauncher(meets ? engines::OfRendezvous : engines::OfMpirun)
       .name;
 }
 
