@@ -263,6 +263,8 @@ REFUSED = {
     "infinity": (lambda t: t.step((np.where(X[:12] == X[1, 1], np.inf, X[:12]).astype(np.float32), DATA["target"][:12])), mlc.DifferenceError,
                  "step 1 has not been done, and the weights are as before: 'x' of sample 1 of the batch is not finite"),
     "ranks that are none": (lambda t: mlc.Trainer(MODEL, **LOSS, ranks=2), mlc.UsageError, "ranks: expected mlc.Ranks, not int"),
+    "a short last batch": (lambda t: t.fit(batches() + [{name: value[:5] for name, value in DATA.items()}], steps=6), mlc.UsageError,
+                           r"'x' is f32\[5, 8\]; a batch takes f32\[12, 8\].*drop_last=True"),
     "no data": (lambda t: t.fit(None, steps=1), mlc.UsageError, "data: expected a .npz file"),
     "a negative warmup": (lambda t: trainer(warmup=-1), mlc.UsageError, "warmup: expected a whole number of at least 0"),
     "negative threads": (lambda t: mlc.Trainer(artifact(), learning_rate=1, threads=-1), mlc.UsageError, "threads: expected a whole number of at least 0"),

@@ -93,7 +93,13 @@ class _Batches:
 
     def step(self) -> float:
         count = self._trainer.accumulate
-        return self._trainer.step(self._next() if count == 1 else [self._next() for _ in range(count)])
+        batch = self._next() if count == 1 else [self._next() for _ in range(count)]
+        try:
+            return self._trainer.step(batch)
+        except UsageError as error:
+            if "of which the first dim is the sample" not in str(error):
+                raise
+            raise UsageError(f"{error}; where the last batch of the data is short, leave it out (a DataLoader does with drop_last=True)") from None
 
 
 class _Fit:
