@@ -4,10 +4,11 @@ import inspect
 import re
 
 import mlc
+import numpy as np
 import pytest
 from mlc import _fit, _spelling, _trainer
 from mlc._spelling import KEYWORDS, OWN, in_python
-from test_trainer import MODEL
+from test_trainer import MODEL, X
 
 
 @pytest.mark.parametrize("command", ["compile", "optimize", "compare", "train"])
@@ -63,3 +64,10 @@ def test_no_message_names_a_flag(function, options):
 def test_comparisons_too():
     with pytest.raises(mlc.UsageError, match=r"give their sizes with dims=\{'NAME': N\}"):
         mlc.compare(MODEL)
+
+
+def test_nothing_is_advised_that_is_given():
+    mine = mlc.Trainer(MODEL, loss="mse", batch=12, learning_rate=1e30, clip_norm=1.0)
+    with pytest.raises(mlc.DifferenceError, match="lower learning_rate, and go on from a checkpoint or with a new trainer"):
+        for _ in range(9):
+            mine.step((X[:12], np.zeros((12, 4), np.float32)))
