@@ -84,7 +84,7 @@ def passes(build):
 def command_line(build):
     text = NOTE.format(source="tools/, runtime/ExitCodes.def and runtime/RunCommand.cpp") + "# The command line\n"
     text += ("\nErrors go to stderr as `mlc: error: FILE: NODE: what; remedy`; output files appear "
-             "whole or not\nat all. Exit codes are alike in all tools:\n\n| code | meaning |\n|---|---|\n")
+             "whole or not\nat all. Where a flag of one value is given several times, the last one counts. Exit codes are alike in all tools:\n\n| code | meaning |\n|---|---|\n")
     codes = re.findall(r'^MLC_EXIT\(\w+, (\d+),\s*"(.*?)"\)', (ROOT / "runtime/ExitCodes.def").read_text(), re.M)
     text += "".join(f"| {code} | {meaning} |\n" for code, meaning in codes)
     for tool in ("mlc", "mlc-rules"):

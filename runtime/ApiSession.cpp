@@ -5,6 +5,7 @@
 #include "runtime/ApiRanks.h"
 #include "runtime/Cpu.h"
 #include "runtime/Device.h"
+#include "runtime/ThreadPool.h"
 
 #include <cstddef>
 
@@ -37,9 +38,10 @@ mlc_status mlc_session_create(mlc_artifact *artifact,
       status = artifact->impl->load(*device, loaded);
     if (!status.ok())
       return status;
-    if (known.threads > 1024)
+    if (known.threads > maxThreads)
       return Status::error(MLC_USAGE, std::to_string(known.threads) +
-                                          " threads are more than 1024");
+                                          " threads are more than " +
+                                          std::to_string(maxThreads));
     QueueOptions queueOptions;
     queueOptions.threads = known.threads ? known.threads : usableCores();
     queueOptions.flushDenormals = known.flags & MLC_SESSION_FLUSH_DENORMALS;

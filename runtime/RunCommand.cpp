@@ -8,6 +8,7 @@
 #include "runtime/Profile.h"
 #include "runtime/Session.h"
 #include "runtime/Text.h"
+#include "runtime/ThreadPool.h"
 #include "runtime/Version.h"
 
 #include <atomic>
@@ -106,6 +107,10 @@ Status Run::operator()() {
   const LoadedProgram *loaded;
   if (status.ok())
     status = artifact->load(*device, loaded);
+  if (status.ok() && options.threads > maxThreads)
+    status = Status::error(MLC_USAGE, std::to_string(options.threads) +
+                                          " threads are more than " +
+                                          std::to_string(maxThreads));
   QueueOptions queueOptions;
   queueOptions.threads = options.threads ? options.threads : usableCores();
   queueOptions.flushDenormals = options.flushDenormals;

@@ -91,7 +91,10 @@ Status Session::stepNanoseconds(size_t index, uint64_t &ns) const {
     return Status::error(MLC_USAGE,
                          "there is no step " + std::to_string(index));
   if (!(flags & MLC_SESSION_PROFILE))
-    return Status::error(MLC_USAGE, "step times need MLC_SESSION_PROFILE");
+    return Status::error(MLC_USAGE,
+                         "step times are measured by a session that is "
+                         "made to profile (profile=True, "
+                         "MLC_SESSION_PROFILE)");
   ns = stepTimes[index];
   return Status::success();
 }

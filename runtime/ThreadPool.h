@@ -20,6 +20,9 @@
 
 namespace mlc::runtime {
 
+/// The most threads of a session.
+constexpr unsigned maxThreads = 1024;
+
 class ThreadPool {
 public:
   /// `threads` counts the caller of run(). With `flushDenormals` the workers

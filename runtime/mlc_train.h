@@ -68,8 +68,10 @@ MLC_API size_t mlc_trainer_batches_of_step(const mlc_trainer *trainer);
 /** Runs the next step. `batches` has mlc_trainer_input_count tensors for each
  * of the step's batches, dense and row-major, in host memory; they are copied.
  * `rate` is finite and not negative. `loss` is the mean of the batches' losses
- * before the step. If it is not finite, the step is done and MLC_DIFFERS is
- * returned. */
+ * before the step. If it is not finite, MLC_DIFFERS is returned. If that is
+ * because a sample is not finite or no label counts, the step is not done and
+ * nothing has changed. If not, the weights have become too large, and training
+ * goes on from a checkpoint. */
 MLC_API mlc_status mlc_trainer_step(mlc_trainer *trainer,
                                     const mlc_tensor *batches, double rate,
                                     double *loss);

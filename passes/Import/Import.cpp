@@ -422,6 +422,12 @@ importAs(ModelFile &file, StringRef name, const ImportOptions &options,
     if (!module && report.ok())
       session.damaged("", "an output of the model could not be made");
   }
+  dropDimRemedies(report, [&](StringRef symbol) {
+    return llvm::any_of(options.dims, [&](const auto &dim) {
+      const auto &[name, size] = dim;
+      return name == symbol && size;
+    });
+  });
   // One line, even if names have line breaks.
   report.message = runtime::printable(report.message);
   report.externalFiles = file.getExternalFiles();

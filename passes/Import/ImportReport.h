@@ -46,6 +46,16 @@ struct ImportReport {
   bool ok() const { return status == Exit::Done; }
 };
 
+/// What to do about a refused node, one text for each way; `describe` says how
+/// remedies are followed. Never empty.
+std::vector<std::string> remediesOf(const UnsupportedNode &node,
+                                    DescribeRemedy describe);
+
+/// Takes the remedy to fix dims from the nodes of a model without open dims;
+/// `isFixed` says whether the caller has fixed one of its symbols.
+void dropDimRemedies(ImportReport &report,
+                     llvm::function_ref<bool(llvm::StringRef)> isFixed);
+
 /// "FILE: 14 nodes cannot be compiled: 12 NonZero, 2 Det".
 std::string countUnsupported(llvm::StringRef file, const ImportReport &report);
 

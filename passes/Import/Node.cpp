@@ -168,8 +168,8 @@ std::optional<Dims> Node::ints(unsigned i, StringRef what) {
   const Elements *known = elements(i);
   if (!known || llvm::is_contained(*known, std::nullopt)) {
     (void)unsupported(Twine(what) +
-                      " depends on data, or on dims through floats, so the "
-                      "shape of the output is not known before the model runs");
+                      " depends on data, or on dims through floats, so that "
+                      "it is not known before the model runs");
     return std::nullopt;
   }
   Dims result;

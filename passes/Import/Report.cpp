@@ -22,6 +22,39 @@ static std::string operatorOf(const UnsupportedNode &node) {
   return shortened((node.domain.empty() ? "" : node.domain + ".") + node.op);
 }
 
+/// What helps where no way of its own is known.
+static StringRef generalRemedy(StringRef reason) {
+  if (!reason.contains("depends on data"))
+    return "docs/OnnxOperators.md lists what can be compiled";
+  return reason.contains("shape")
+             ? "have the exporter give it a fixed size, or end the model "
+               "before it"
+             : "have the exporter give it a constant, or end the model before "
+               "it";
+}
+
+std::vector<std::string> remediesOf(const UnsupportedNode &node,
+                                    DescribeRemedy describe) {
+  std::vector<std::string> texts;
+  for (const Remedy &remedy : node.remedies)
+    texts.push_back(describe(remedy));
+  // A reason may end with one.
+  StringRef own = StringRef(node.reason).split("; ").second;
+  if (texts.empty())
+    texts.push_back((own.empty() ? generalRemedy(node.reason) : own).str());
+  return texts;
+}
+
+void dropDimRemedies(ImportReport &report,
+                     llvm::function_ref<bool(StringRef)> isFixed) {
+  if (!llvm::all_of(report.symbols, isFixed))
+    return;
+  for (UnsupportedNode &node : report.unsupported)
+    llvm::erase_if(node.remedies, [](const Remedy &remedy) {
+      return remedy.kind == Remedy::Kind::FixDim && remedy.subject.empty();
+    });
+}
+
 /// The reason and what to do about it.
 static std::string reasonWithRemedy(const UnsupportedNode &node,
                                     DescribeRemedy describe) {
@@ -30,11 +63,7 @@ static std::string reasonWithRemedy(const UnsupportedNode &node,
     return withRemedies(std::move(reason), node.remedies, describe);
   if (StringRef(reason).contains("; "))
     return reason;
-  if (StringRef(reason).contains("shape") &&
-      StringRef(reason).contains("depends on data"))
-    return reason + "; have the exporter give it a fixed size, or end the "
-                    "model before it";
-  return reason + "; docs/OnnxOperators.md lists what can be compiled";
+  return reason + "; " + generalRemedy(node.reason).str();
 }
 
 namespace {

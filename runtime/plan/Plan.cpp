@@ -98,6 +98,9 @@ Status Plan::addSharding(std::string_view pattern,
           std::find_if(mesh.begin(), mesh.end(),
                        [&](const MeshAxis &one) { return one.name == name; });
       const std::string shown = printable(name);
+      if (mesh.empty())
+        return wrong("there is no mesh with an axis '" + shown +
+                     "'; give one, {\"" + shown + "\": RANKS}");
       if (axis == mesh.end())
         return wrong("'" + shown +
                      "' is no axis of the mesh; a dim that is whole is -");
@@ -147,7 +150,9 @@ Status Plan::check() const {
   if (training)
     return checkTraining();
   return mesh.empty() && (!shardings.empty() || !algorithm.empty())
-             ? wrong("is about the ranks of a mesh, and has no mesh")
+             ? wrong("is about the ranks of a mesh, and has no \"mesh\"; give "
+                     "{\"AXIS\": "
+                     "RANKS}")
              : Status::success();
 }
 
@@ -167,20 +172,30 @@ Status Plan::checkTraining() const {
       !status.ok())
     return status;
   if (own.countRanks() == 1 && own.groups > 1)
-    return wrong("groups are of several ranks, and there is one");
+    return wrong(
+        "groups are of several ranks, and there is one; give more, or leave "
+        "the groups out");
   if (own.countRanks() == 1 && own.zero != ZeroStage::None)
-    return wrong("ZeRO splits states over ranks, and there is one");
+    return wrong(
+        "ZeRO splits states over ranks, and there is one; give more, or "
+        "leave zero out");
   if (own.prefetchLimit < 0 || own.staleness < 0)
     return wrong("a prefetch limit and a staleness count from 0");
   if (own.buckets.bytes < 1 || own.buckets.firstBytes < 1)
     return wrong("a bucket has at least one byte");
+  if (own.countRanks() == 1 &&
+      !(own.buckets == BucketOptions::of(own.buckets.rule)))
+    return wrong("buckets are of several ranks, and there is one; give more, "
+                 "or leave the bytes out");
   if (own.hasServer != (algorithm == "server"))
     return wrong("a parameter server is the algorithm server");
   if (!own.hasServer && own.staleness)
-    return wrong("staleness is of the algorithm server");
+    return wrong("staleness is of the algorithm server; give that, or leave "
+                 "the staleness out");
   if (own.prefetchLimit != defaultPrefetchLimit &&
       own.zero < ZeroStage::Gradients)
-    return wrong("a prefetch limit is of ZeRO's stages 2 and 3");
+    return wrong("a prefetch limit is of ZeRO's stages 2 and 3; give one as "
+                 "zero, or leave the limit out");
   if (own.hasServer && (own.zero != ZeroStage::None || own.groups > 1 ||
                         !(own.buckets == BucketOptions::of(own.buckets.rule))))
     return wrong("stages of ZeRO, buckets and groups are not taken beside the "

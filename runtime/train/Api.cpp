@@ -4,6 +4,7 @@
 #include "runtime/ApiOptions.h"
 #include "runtime/mlc_train.h"
 #include "runtime/train/ArrayBatches.h"
+#include "runtime/train/GuardedStep.h"
 #include "runtime/train/Loop.h"
 #include "runtime/train/TrainingLog.h"
 
@@ -128,9 +129,7 @@ static Status checkRate(double rate) {
 static Status step(Trainer &trainer, BatchSource &source, double rate,
                    double &loss) {
   Status status = checkRate(rate);
-  if (status.ok())
-    status = trainer.run(source, rate, loss);
-  return status.ok() ? trainer.check(loss, source, /*resumes=*/false) : status;
+  return status.ok() ? runGuarded(trainer, source, rate, loss) : status;
 }
 
 mlc_status mlc_trainer_step(mlc_trainer *trainer, const mlc_tensor *batches,

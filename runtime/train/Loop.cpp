@@ -76,7 +76,7 @@ Status Loop::agree() const {
           std::to_string(static_cast<int>(rate.schedule)) + " " +
           std::to_string(rate.warmup) + " " +
           std::to_string(options.evaluateEvery) + bestName(),
-      "another model, other samples or other options",
+      "another model, other samples, another plan or other options",
       "give all ranks the same");
   if (!status.ok())
     return status;

@@ -148,11 +148,38 @@ Status Samples::finish(const Training &training) {
   return Status::success();
 }
 
+/// An error unless the first dim of the port is that of a batch's samples.
+static Status checkSamples(const Training &training, size_t index,
+                           Spelling spelling) {
+  const SamplePort &port = training.samples[index];
+  const std::string batch = std::to_string(training.batch);
+  if (!port.dims.empty() &&
+      (port.dims[0] < 0 || port.dims[0] == training.batch))
+    return Status::success();
+  const std::string what =
+      port.dims.empty()
+          ? "' is a single number, and a batch has " + batch + " samples"
+          : "' has " + std::to_string(port.dims[0]) +
+                " as its first dim, and a batch has " + batch +
+                " samples, which are the first dim of each input";
+  if (training.labels && *training.labels == index)
+    return usage("the target '" + printable(port.name) + what +
+                 "; give another " + option(spelling, "class-axis") +
+                 ", since the axis of the classes must leave that of the "
+                 "samples");
+  return usage("the input '" + printable(port.name) + what + "; give another " +
+               option(spelling, "batch") +
+               ", or have the model take this input sample by sample");
+}
+
 Status train::checkBatch(const Training &training, Spelling spelling) {
+  for (size_t i = 0; i < training.samples.size() && training.batch > 0; ++i)
+    if (Status status = checkSamples(training, i, spelling); !status.ok())
+      return status;
   if (training.batch > 0)
     return Status::success();
   for (const SamplePort &port : training.samples)
-    if (port.dims[0] < 0)
+    if (!port.dims.empty() && port.dims[0] < 0)
       return usage("the input '" + printable(port.name) +
                    "' leaves open how many samples a batch has (" +
                    printable(port.texts[0]) + "); give " +

@@ -55,7 +55,8 @@ private:
   std::string takenBy;
 };
 
-/// An error if the batch size is 0 or unknown.
+/// An error if the batch size is 0 or unknown, or not the first dim of each
+/// input.
 Status checkBatch(const Training &training, Spelling spelling);
 
 /// An error unless every label is less than `classes`; `name` is the array's

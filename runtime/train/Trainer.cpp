@@ -7,7 +7,6 @@
 #include "runtime/mlc_ranks.h"
 #include "runtime/train/Rounding.h"
 
-#include <algorithm>
 #include <cmath>
 
 using namespace mlc::runtime;
@@ -283,75 +282,6 @@ Status Trainer::evaluate(BatchSource &source, int64_t batches,
   if (countsRight)
     found.accuracy = right / double(all);
   return Status::success();
-}
-
-//===----------------------------------------------------------------------===//
-// Failures
-//===----------------------------------------------------------------------===//
-
-/// Why the last step's samples give no loss; empty if unknown. Every rank has
-/// all samples, so each can tell.
-std::string Trainer::whyLost(BatchSource &source) const {
-  const int64_t batches = training().accumulate;
-  if (training().labels && countLabels(source, done - 1) == 0)
-    return std::string("all labels of ") +
-           (batches == 1 ? "its batch" : "its batches") +
-           " are negative, which do not count; give others, or a larger " +
-           option(options.spelling, "batch");
-  for (int64_t b = 0; b < batches; ++b)
-    if (std::string found = source.findInfinite((done - 1) * batches + b);
-        !found.empty())
-      return found + " is not finite; leave such samples out";
-  return "";
-}
-
-Status Trainer::check(double loss, BatchSource &source, bool resumes) const {
-  auto differs = [&](const std::string &what) {
-    return named(Status::error(MLC_DIFFERS, what));
-  };
-  const Spelling spelling = options.spelling;
-  if (lossScale.isStuck())
-    return differs(std::to_string(LossScale::mostFailed) +
-                   " steps in a row changed nothing, because a gradient is "
-                   "not finite; give a smaller " +
-                   option(spelling, "loss-scale") +
-                   ", or weights and samples that are smaller");
-  if (std::isfinite(loss))
-    return Status::success();
-  std::string what =
-      "the loss of step " + std::to_string(done) + " is not a finite number";
-  if (std::string why = whyLost(source); !why.empty())
-    return differs(what + ": " + why);
-  // Before the first update the learning rate cannot be the cause.
-  if (done == 1)
-    return differs(what + ", and nothing has been trained yet: the model gives "
-                          "none for these samples; see what mlc gradients says "
-                          "of it, and whether samples are too large");
-  return differs(what + "; lower " + option(spelling, "learning-rate") +
-                 ", or give " + option(spelling, "clip-norm") +
-                 (resumes ? ", and go on from the checkpoint with " +
-                                option(spelling, "resume")
-                          : ""));
-}
-
-Status Trainer::checkFinite(const Checkpoint &now) const {
-  std::string name = findInfinite(now);
-  // A rank that holds only shards does not see those of the others.
-  std::vector<int64_t> found;
-  if (Status status = group().gather({int64_t(!name.empty())}, found);
-      !status.ok())
-    return status;
-  auto first = std::find(found.begin(), found.end(), 1);
-  if (first == found.end())
-    return Status::success();
-  if (name.empty())
-    name = "a part on rank " + std::to_string(first - found.begin());
-  return named(Status::error(
-      MLC_DIFFERS, "'" + printable(name) + "' is not finite after step " +
-                       std::to_string(done) +
-                       ", and nothing is written; lower " +
-                       option(options.spelling, "learning-rate") +
-                       ", or give " + option(options.spelling, "clip-norm")));
 }
 
 //===----------------------------------------------------------------------===//

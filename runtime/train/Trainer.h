@@ -79,6 +79,19 @@ public:
   /// are any. Fails if the artifact has no entry for it.
   Status evaluate(BatchSource &source, int64_t batches, Evaluation &found);
 
+  /// Why a step, counted from 0, of the source's batches gives no loss; empty
+  /// if nothing is wrong: all labels are negative, or a number is not finite,
+  /// which some models take. Every rank has all samples, so each can tell.
+  std::string whyNoLoss(const BatchSource &source, int64_t step) const;
+  std::string whyInfinite(const BatchSource &source, int64_t step) const;
+  /// Counts as before a step whose states were put back.
+  void goBack(int64_t step, const LossScale &scale) {
+    done = step;
+    lossScale = scale;
+  }
+  /// The status, with the model's name.
+  Status named(Status status) const;
+
   /// An error, with the reason, if the last step's loss is not finite, or if
   /// all further steps would be skipped. `resumes`: there is a checkpoint to
   /// resume from.
@@ -125,8 +138,7 @@ private:
   void setScalars(double rate, int64_t number, double scale);
   int64_t countLabels(const BatchSource &source, int64_t step) const;
   uint64_t allocations() const;
-  std::string whyLost(BatchSource &source) const;
-  Status named(Status status) const;
+  std::string howToConverge() const;
 
   TrainerOptions options;
   TrainingProgram program;

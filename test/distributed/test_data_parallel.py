@@ -131,7 +131,10 @@ def test_what_ranks_cannot_share_is_refused(tools, tmp_path):
     out = f"--checkpoint={tmp_path / 'c.npz'}"
     for flags, message in [
             (["--batch=2", "--ranks=3"], "a batch of 2 samples is not one for 3 ranks"),
-            (["--batch=6", "--zero=1"], "--zero says something of several ranks, and there is one"),
+            (["--batch=6", "--zero=1"], "--zero says something of several ranks, and there is one; start it with mlc launch -n N, or give --ranks=N"),
+            (["--batch=6", "--bucket-bytes=5"], "--bucket-bytes says something of several ranks, and there is one"),
+            (["--batch=6", "--ranks=2", "--bucket-bytes=0"], "--bucket-bytes must be positive"),
+            (["--batch=6", "--ranks=2", "--first-bucket-bytes=0"], "--first-bucket-bytes must be positive"),
             (["--batch=6", "--ranks=2", "--zero=4"], "--zero=4 is no stage; give 0, 1, 2 or 3"),
             (["--batch=6", "--ranks=2", "--algorithm=star"], "no algorithm 'star'; there are server"),
             (["--batch=6", "--ranks=2", "--bucket-bytes=-1"], "must be positive"),

@@ -143,7 +143,9 @@ def test_what_does_not_fit_is_named(tools, folder):
     assert "line 1, column 2: expected a key, a string" in error("{mesh}")
     assert '"mesh": {"data": 2}' not in error("")
     assert "is no key of a plan; there are mesh, algorithm, memory, shard" in error('{"meshes": {}}')
-    assert "exclude each other: the file says it" in error("{}", "--mesh=a=2", code=2)
+    assert "exclude each other; say it in the plan" in error("{}", "--mesh=a=2", code=2)
+    assert """"shard": "x": there is no mesh with an axis 'data'; give one""" in error('{"shard": {"x": "data"}}')
+    assert 'has no "mesh"; give {"AXIS": RANKS}' in error('{"algorithm": "ring"}')
     assert "has no input, weight or output 'v'" in error('{"mesh": {"a": 2}, "shard": {"v": "a"}}', code=2)
     for memory in ("0", "-1", "1.5", '"1 GiB"', '"lots"', "true", "4611686018427387905"):
         assert '"memory": expected a' in error(f'{{"mesh": {{}}, "memory": {memory}}}')
@@ -155,7 +157,9 @@ def test_what_does_not_fit_is_named(tools, folder):
     assert "exclude each other" in error('{"mesh": {"data": 2}}', "--zero=1", "--ranks=2", command=train, code=2)
     for key, value, why in (("accumulate", 0, "1 to 1048576 batches, not of 0"), ("accumulate", 2**20 + 1, "1 to 1048576 batches"),
                             ("groups", 0, "0 groups of ranks; give 1 to 64"), ("groups", 65, "65 groups of ranks; give 1 to 64"),
-                            ("groups", 2, "groups are of several ranks, and there is one")):
+                            ("groups", 2, "groups are of several ranks, and there is one; give more"),
+                            ("bucket_bytes", 5, "buckets are of several ranks, and there is one"), ("zero", 1, "there is one; give more"),
+                            ("staleness", 1, "give that, or leave the staleness out"), ("prefetch_limit", 1, "or leave the limit out")):
         assert why in error(f'{{"mesh": {{"data": 1}}, "{key}": {value}}}', command=train)
     assert "exclude each other" in error('{"mesh": {"data": 1}}', "--accumulate=2", command=train, code=2)
     done = tools.mlc("compile", folder / "m.onnx", "-o", "out", f"--plan={folder / 'none.json'}")

@@ -73,7 +73,7 @@ def test_other_samples_on_a_rank_are_refused(tools, tmp_path):
                            "--batch=8", f"--checkpoint={tmp_path / 'c.npz'}"],
                           capture_output=True, text=True, timeout=300)
     assert done.returncode != 0
-    assert "rank 1 has another model, other samples or other options than rank 0" in done.stderr
+    assert "rank 1 has another model, other samples, another plan or other options than rank 0" in done.stderr
 
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP])
@@ -203,4 +203,4 @@ def test_ranks_that_are_told_otherwise_are_refused(tools, tmp_path, ranks, first
     mlc = tools.build / "bin/mlc"
     done = subprocess.run([mlc, "launch", "-n", str(ranks), "sh", "-c", train_it, "sh", mlc, "train", *arguments, "--batch=8",
                            "--steps=1", f"--checkpoint={tmp_path / 'c.npz'}"], capture_output=True, text=True, timeout=60)
-    assert done.returncode == 2 and "rank 1 has another model, other samples or other options" in done.stderr, done.stderr
+    assert done.returncode == 2 and "rank 1 has another model, other samples, another plan or other options" in done.stderr, done.stderr

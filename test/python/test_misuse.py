@@ -139,6 +139,9 @@ def test_bind_takes_what_it_can_read_again(model):
     lambda m: mlc.Session(None), lambda m: mlc.compile("m.onnx", parameters="w"),
     lambda m: mlc.compile("m.onnx", rules="no.mlir"), lambda m: mlc.compile("m.onnx", dims={"n": 1.5}),
     lambda m: mlc.compile("m.onnx", dims={"n": True}), lambda m: mlc.compare("m.onnx", tolerance=-1),
+    lambda m: mlc.compile("m.onnx", dims=5), lambda m: mlc.compile("m.onnx", rules=[5]), lambda m: mlc.compile("m.onnx", target="a\0b"),
+    lambda m: m.session(ranks=2), lambda m: m.run({"x": X}) and m.session().run({"x": X}, out=5),
+    lambda m: m.session(profile=np.zeros(2)), lambda m: m.part("x", X, "0"), lambda m: m.entry(X), lambda m: mlc.Ranks(timeout="x"),
 ])
 def test_every_error_is_one_of_mlc(model, call):
     with pytest.raises(mlc.UsageError):

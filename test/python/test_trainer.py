@@ -260,6 +260,18 @@ REFUSED = {
     "no class": (lambda t: t.step((X[:12], np.full(12, 4))), mlc.UsageError, "label 4 at place 0, but there are 4 classes"),
     "NaN": (lambda t: t.step({n: v.astype(DATA[n].dtype) for n, v in UNKNOWN.items()}), mlc.DifferenceError,
             "'x' of sample 3 of the batch is not finite"),
+    "infinity": (lambda t: t.step((np.where(X[:12] == X[1, 1], np.inf, X[:12]).astype(np.float32), DATA["target"][:12])), mlc.DifferenceError,
+                 "step 1 has not been done, and the weights are as before: 'x' of sample 1 of the batch is not finite"),
+    "ranks that are none": (lambda t: mlc.Trainer(MODEL, **LOSS, ranks=2), mlc.UsageError, "ranks: expected mlc.Ranks, not int"),
+    "a short last batch": (lambda t: t.fit(batches() + [{name: value[:5] for name, value in DATA.items()}], steps=6), mlc.UsageError,
+                           r"'x' is f32\[5, 8\]; a batch takes f32\[12, 8\].*drop_last=True"),
+    "no data": (lambda t: t.fit(None, steps=1), mlc.UsageError, "data: expected a .npz file"),
+    "a negative warmup": (lambda t: trainer(warmup=-1), mlc.UsageError, "warmup: expected a whole number of at least 0"),
+    "negative threads": (lambda t: mlc.Trainer(artifact(), learning_rate=1, threads=-1), mlc.UsageError, "threads: expected a whole number of at least 0"),
+    "one batch of several": (lambda t: trainer(accumulate=3).step((X[:12], DATA["target"][:12])), mlc.UsageError,
+                             "a step takes a list of 3 batches, since the trainer accumulates; this is one batch"),
+    "classes along the samples": (lambda t: mlc.Trainer(MODEL, **LOSS, class_axis=0), mlc.UsageError,
+                                  "'target' has 4 as its first dim, and a batch has 12 samples.*give another class_axis"),
     "no label": (lambda t: t.step((X[:12], np.full(12, -1))), mlc.DifferenceError, "all labels of its batch are negative"),
     "neither steps nor epochs": (lambda t: t.fit(DATA), mlc.UsageError, "give either steps or epochs"),
     "best of nothing": (lambda t: t.fit(DATA, steps=1, best="b"), mlc.UsageError, "best needs evaluate"),
@@ -291,6 +303,24 @@ def test_it_is_refused(what):
     act, error, message = REFUSED[what]
     with pytest.raises(error, match=message):
         act(trainer())
+
+
+@pytest.mark.parametrize("optimizer", ["sgd", "adamw"])
+def test_a_bad_batch_costs_nothing(optimizer):
+    """The step after it is the one that would have been made without it."""
+    one, other = trainer(optimizer=optimizer), trainer(optimizer=optimizer)
+    for good in batches()[:2]:
+        one.step(good), other.step(good)
+    for spoilt in (np.nan, np.inf):
+        x = X[:12].copy()
+        x[3, 3] = spoilt
+        with pytest.raises(mlc.DifferenceError, match="step 3 has not been done, and the weights are as before"):
+            one.step((x, DATA["target"][:12]))
+    with pytest.raises(mlc.DifferenceError, match="all labels of its batch are negative"):
+        one.step((X[:12], np.full(12, -1)))
+    assert one.steps == 2
+    assert one.step(batches()[2]) == other.step(batches()[2])
+    assert all(np.array_equal(value, other.state_dict()[name]) for name, value in one.state_dict().items())
 
 
 def test_what_diverges_says_so_in_words_of_python():

@@ -11,7 +11,7 @@ REFUSED = {
     "samples": (["--artifact=a.mlca", "--data=d.npz"], "--data is for training, and --artifact trains nothing"),
     "a checkpoint": (["--artifact=a.mlca", "--checkpoint=c.npz"], "--artifact trains nothing that -o or --checkpoint could hold"),
     "a model": (["--artifact=a.mlca", "-o", "o.onnx"], "--artifact trains nothing that -o or --checkpoint could hold"),
-    "a server": (["--artifact=a.mlca", "--ranks=3", "--algorithm=server"], "--artifact is not taken beside --algorithm=server"),
+    "a server": (["--artifact=a.mlca", "--ranks=3", "--algorithm=server"], "--algorithm=server has another program for its workers"),
     "no folder": (["--artifact=nowhere/a.mlca"], "nowhere/a.mlca: there is no folder 'nowhere'"),
     "both": (["--artifact=a.mlca", "--export"], "--export and --artifact are two commands"),
     "no checkpoint": (["--export", "-o", "o.onnx"], "--export needs --checkpoint=FILE.npz and -o MODEL.onnx"),

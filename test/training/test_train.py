@@ -138,6 +138,8 @@ def test_what_does_not_fit_is_named(tools, tmp_path):
     assert "nothing is trained" in error(checkpoint, "--freeze=*")
     assert "is no loss" in error(checkpoint, "--loss=output", code=4)
     assert "axis 5 of the classes" in error(checkpoint, "--class-axis=5", code=4)
+    assert "'target' has 5 as its first dim, and a batch has 9 samples" in error(checkpoint, "--class-axis=0")
+    assert "--epsilon must be positive" in error(checkpoint, "--optimizer=adam", "--epsilon=0")
     data = dict(np.load(tmp_path / "data.npz"))
     bad = tmp_path / "bad.npz"
     for change, message in [

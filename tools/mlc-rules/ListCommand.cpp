@@ -22,7 +22,8 @@ static void print(Rule &rule) {
   llvm::outs() << "  " << name(rule.origin) << "; "
                << (rule.proved
                        ? "proved, " + name(rule.proved->floatClass).str()
-                       : "not proved: never applied")
+                       : "no proof is recorded, and mlc-rules verify "
+                         "looks for one")
                << (rule.proved && !rule.proved->isTwoWay
                        ? ", only from before to after"
                        : "")

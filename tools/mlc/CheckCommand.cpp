@@ -40,16 +40,14 @@ private:
 json::Object toJson(const mlc::ImportReport &report, llvm::StringRef file) {
   json::Array nodes;
   for (const mlc::UnsupportedNode &node : report.unsupported) {
-    json::Array remedies;
-    for (const mlc::Remedy &remedy : node.remedies)
-      remedies.push_back(describeRemedy(remedy));
-    nodes.push_back(json::Object{{"name", node.name},
-                                 {"operator", node.op},
-                                 {"domain", node.domain},
-                                 {"opset", node.opset},
-                                 {"types", json::Array(node.inputTypes)},
-                                 {"reason", node.reason},
-                                 {"remedies", std::move(remedies)}});
+    nodes.push_back(json::Object{
+        {"name", node.name},
+        {"operator", node.op},
+        {"domain", node.domain},
+        {"opset", node.opset},
+        {"types", json::Array(node.inputTypes)},
+        {"reason", node.reason},
+        {"remedies", json::Array(mlc::remediesOf(node, describeRemedy))}});
   }
   json::Object object{{"file", json::fixUTF8(file)},
                       {"compiles", report.ok()},

@@ -6,6 +6,7 @@
 #include "runtime/transport/Schedule.h"
 #include "runtime/transport/World.h"
 #include "tools/mlc/Failure.h"
+#include "tools/mlc/Remedies.h"
 #include <fmt/format.h>
 
 using namespace mlc;
@@ -122,15 +123,15 @@ llvm::Error DistributionFlags::refuseAlone() const {
       {&staleness, false},
       {&statistics, true},
       {&fusion, true},
-      {&bucketBytes, true},
-      {&firstBucketBytes, true},
-      {&prefetchLimit, true}};
+      {&bucketBytes, false},
+      {&firstBucketBytes, false},
+      {&prefetchLimit, false}};
   for (auto [option, isSame] : options)
     if (option->getNumOccurrences() && !isSame)
       return fail(Exit::Usage,
                   "--" + option->ArgStr +
-                      " says something of several ranks, and there is one; "
-                      "give --ranks, or start it with mlc launch or mpirun");
+                      " says something of several ranks, and there is one; " +
+                      describeStart(0));
   return llvm::Error::success();
 }
 
@@ -169,9 +170,9 @@ llvm::Error DistributionFlags::checkNames(bool &hasServer) const {
   if (accumulate > runtime::mostBatchesOfAStep)
     return fail(Exit::Usage, "--accumulate must be at most " +
                                  llvm::Twine(runtime::mostBatchesOfAStep));
-  if (bucketBytes < 0 || firstBucketBytes < 0)
-    return fail(Exit::Usage,
-                "--bucket-bytes and --first-bucket-bytes must be positive");
+  for (const auto *bytes : {&bucketBytes, &firstBucketBytes})
+    if (bytes->getNumOccurrences() && *bytes < 1)
+      return fail(Exit::Usage, "--" + bytes->ArgStr + " must be positive");
   return llvm::Error::success();
 }
 
@@ -216,12 +217,11 @@ llvm::Expected<runtime::Plan> DistributionFlags::plan(int64_t ranks) const {
     const int64_t needed = plan->training->countRanks();
     if (needed != ranks)
       return fail(Exit::Usage,
-                  fmt::format("{}: the plan is of {} ranks, and there {} {}; "
-                              "start it with mlc launch -n {}, or give "
-                              "--ranks={}",
+                  fmt::format("{}: the plan is of {} rank{}, and there {} {}; "
+                              "{}",
                               planFlag.getFile(), needed,
-                              ranks == 1 ? "is" : "are", ranks, needed,
-                              needed));
+                              needed == 1 ? "" : "s", ranks == 1 ? "is" : "are",
+                              ranks, describeStart(needed)));
     return plan;
   }
   bool hasServer = false;
@@ -250,9 +250,9 @@ llvm::Expected<runtime::Plan> DistributionFlags::plan(int64_t ranks) const {
   training.hasServer = hasServer;
   training.staleness = staleness;
   runtime::BucketOptions &buckets = training.buckets;
-  if (bucketBytes)
+  if (bucketBytes.getNumOccurrences())
     buckets.bytes = buckets.firstBytes = bucketBytes;
-  if (firstBucketBytes)
+  if (firstBucketBytes.getNumOccurrences())
     buckets.firstBytes = firstBucketBytes;
   if (auto status = plan.check(); !status.ok())
     return statusFailure(status);

@@ -76,6 +76,14 @@ indicesOf(const Model &model) {
   return indices;
 }
 
+/// The names of the inputs, for a message.
+static std::string namesOf(const Model &model) {
+  std::string names;
+  for (const mlc_port &port : model.inputs())
+    names += (names.empty() ? "" : ", ") + runtime::printable(port.name);
+  return names.empty() ? "none" : names;
+}
+
 llvm::Expected<std::vector<HostTensor>>
 mlc::cli::makeFeed(const Model &model, llvm::ArrayRef<DimSetting> sizes,
                    const InputOptions &options) {
@@ -88,7 +96,7 @@ mlc::cli::makeFeed(const Model &model, llvm::ArrayRef<DimSetting> sizes,
         }))
       return fail(Exit::Usage, model.name() + ": has no input '" +
                                    runtime::printable(file.name) +
-                                   "'; mlc inspect lists them");
+                                   "'; it has " + namesOf(model));
   auto indices = indicesOf(model);
   if (!indices)
     return indices.takeError();

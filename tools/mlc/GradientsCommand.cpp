@@ -56,7 +56,10 @@ public:
                 cl::desc("Print what each step of the program takes, the "
                          "longest first"),
                 cl::sub(sub)),
-        asJson("json", cl::desc("Print one JSON object"), cl::sub(sub)) {}
+        asJson("json", cl::desc("Print one JSON object"), cl::sub(sub)) {
+    // Not taken here: --train names the weights.
+    model.parameters.setHiddenFlag(cl::Hidden);
+  }
 
   llvm::Error run() override;
 

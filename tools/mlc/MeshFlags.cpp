@@ -24,8 +24,8 @@ MeshFlags::MeshFlags(cl::SubCommand &sub)
              cl::desc("Split the dims of this input, weight or output over "
                       "axes of --mesh: an axis for each dim, several as a+b, "
                       "or - for a dim that is whole, as further dims are; "
-                      "NAME* is all that begin so, and of several that name a "
-                      "tensor the last counts"),
+                      "NAME* is all that begin so, and of several patterns "
+                      "that fit a tensor the last counts"),
              cl::sub(sub)),
       algorithm("algorithm", cl::value_desc("name"),
                 cl::desc("How ranks of --mesh add: colocated, naive, ring, "

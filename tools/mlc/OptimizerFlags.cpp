@@ -88,16 +88,15 @@ llvm::Expected<LossScaling> OptimizerFlags::scaling() const {
 /// Options that would have no effect.
 llvm::Error OptimizerFlags::refuseOthers() const {
   bool isMomentum = kind == OptimizerKind::Momentum;
-  bool isAdam = kind == OptimizerKind::Adam || kind == OptimizerKind::AdamW;
   struct Owner {
     const cl::Option &option;
     bool fits;
     const char *optimizers;
   } owners[] = {{momentum, isMomentum, "momentum"},
                 {nesterov, isMomentum, "momentum"},
-                {beta1, isAdam, "adam or adamw"},
-                {beta2, isAdam, "adam or adamw"},
-                {epsilon, isAdam, "adam or adamw"}};
+                {beta1, isAdam(), "adam or adamw"},
+                {beta2, isAdam(), "adam or adamw"},
+                {epsilon, isAdam(), "adam or adamw"}};
   for (const Owner &owner : owners)
     if (owner.option.getNumOccurrences() && !owner.fits)
       return fail(Exit::Usage, "--" + owner.option.ArgStr +
@@ -137,14 +136,16 @@ llvm::Expected<OptimizerOptions> OptimizerFlags::optimizer() const {
           fmt::format("{} must be at least {:g} and less than {:g}, got "
                       "{:g}",
                       bound.flag, bound.low, bound.high, bound.value));
+  if (isAdam() && epsilon == 0)
+    return fail(Exit::Usage, "--epsilon must be positive: an element whose "
+                             "gradients are all 0 would be divided by 0");
   return options;
 }
 
 llvm::Expected<LearningRate> OptimizerFlags::learningRate(int64_t steps) const {
-  bool isAdam = kind == OptimizerKind::Adam || kind == OptimizerKind::AdamW;
   LearningRate result;
   result.rate = rate.getNumOccurrences() ? rate.getValue()
-                : isAdam                 ? 0.001
+                : isAdam()               ? 0.001
                                          : 0.01;
   result.schedule = schedule;
   result.warmup = warmup;

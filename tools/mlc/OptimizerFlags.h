@@ -30,6 +30,10 @@ public:
   llvm::Expected<LossScaling> scaling() const;
 
 private:
+  bool isAdam() const {
+    return kind == mlc::OptimizerKind::Adam ||
+           kind == mlc::OptimizerKind::AdamW;
+  }
   llvm::Error refuseOthers() const;
 
   llvm::cl::opt<OptimizerKind> kind;

@@ -26,7 +26,7 @@ PlanFlag::read(llvm::ArrayRef<const cl::Option *> others) const {
   for (const cl::Option *other : all)
     if (other->getNumOccurrences())
       return fail(Exit::Usage, "--plan and --" + other->ArgStr +
-                                   " exclude each other: the file says it");
+                                   " exclude each other; say it in the plan");
   runtime::FileBytes bytes;
   runtime::Plan plan;
   auto status =

@@ -50,9 +50,24 @@ static std::string describe(const Remedy &remedy, bool isPython) {
   llvm_unreachable("unknown remedy");
 }
 
-std::string describeRemedy(const Remedy &remedy) {
+/// Whether the Python package started this process.
+static bool isPython() {
   const char *spelling = std::getenv("MLC_SPELLING");
-  return describe(remedy, spelling && llvm::StringRef(spelling) == "keywords");
+  return spelling && llvm::StringRef(spelling) == "keywords";
+}
+
+std::string describeRemedy(const Remedy &remedy) {
+  return describe(remedy, isPython());
+}
+
+std::string describeStart(int64_t ranks) {
+  const std::string count = ranks ? std::to_string(ranks) : "N";
+  // There a process joins the others only if it says so.
+  if (isPython())
+    return "start " + (ranks ? count : "several") +
+           " processes with mlc launch -n " + count +
+           ", and give each ranks=mlc.Ranks()";
+  return "start it with mlc launch -n " + count + ", or give --ranks=" + count;
 }
 
 } // namespace mlc::cli

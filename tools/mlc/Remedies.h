@@ -4,6 +4,7 @@
 #define MLC_TOOLS_MLC_REMEDIES_H
 
 #include "passes/Base/Remedy.h"
+#include <cstdint>
 
 namespace mlc::cli {
 
@@ -11,6 +12,9 @@ namespace mlc::cli {
 /// process (it sets MLC_SPELLING=keywords), names an argument of its functions:
 /// "give dims={'N': SIZE}".
 std::string describeRemedy(const Remedy &remedy);
+
+/// How to start a program on `ranks` ranks; 0: on several.
+std::string describeStart(int64_t ranks);
 
 } // namespace mlc::cli
 

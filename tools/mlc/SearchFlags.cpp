@@ -68,8 +68,10 @@ std::unique_ptr<Deadline> SearchFlags::startLimit() const {
     return nullptr;
   return std::make_unique<Deadline>(
       "--time-limit", timeLimit,
-      "nothing was written; give the search more time, fewer --search-steps, "
-      "or --search=greedy");
+      search == SearchEngine::Greedy
+          ? "nothing was written; give the search more time"
+          : "nothing was written; give the search more time, fewer "
+            "--search-steps, or --search=greedy");
 }
 
 llvm::Expected<std::vector<DimSetting>> SearchFlags::assumedSizes() const {

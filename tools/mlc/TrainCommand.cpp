@@ -117,7 +117,10 @@ private:
 TrainCommand::TrainCommand()
     : Command("train", "Train a model's weights on samples"),
       model(sub, "<model.onnx>"), training(sub), optimizerFlags(sub),
-      device(sub), distribution(sub), flags(sub) {}
+      device(sub), distribution(sub), flags(sub) {
+  // Not taken here: --train names what changes.
+  model.parameters.setHiddenFlag(cl::Hidden);
+}
 
 llvm::Error TrainCommand::writeModel(const Job &job,
                                      const train::Trainer &trainer,
@@ -136,9 +139,9 @@ llvm::Error TrainCommand::writeArtifact() const {
   if (!plan)
     return plan.takeError();
   if (plan->training->hasServer)
-    return fail(Exit::Usage, "--artifact is not taken beside "
-                             "--algorithm=server, of which workers have "
-                             "another program; give colocated");
+    return fail(Exit::Usage, "--algorithm=server has another program for "
+                             "its workers, and an artifact holds one; give "
+                             "colocated");
   auto job = prepare(*plan, /*isServer=*/false);
   if (!job)
     return job.takeError();
@@ -148,13 +151,18 @@ llvm::Error TrainCommand::writeArtifact() const {
   });
 }
 
-/// Reads samples before long work. Fails if reading does, for labels that are
-/// not classes, and for an unknown batch size.
+/// Reads samples before long work. Fails if reading does, and for labels that
+/// are not classes.
 llvm::Error TrainCommand::readSamples(const TrainingModel &read,
                                       train::LoopOptions &options) const {
   constexpr auto spelling = train::Spelling::Flags;
-  if (auto status = train::checkBatch(read.training, spelling); !status.ok())
-    return withFile(model.model, Exit::Usage, statusFailure(status));
+  const bool isArtifact = !flags.artifact.empty();
+  // The trainer of an artifact names a batch that is open.
+  if (!isArtifact || read.training.batch > 0)
+    if (auto status = train::checkBatch(read.training, spelling); !status.ok())
+      return fail(Exit::Usage, model.model + ": " + status.message);
+  if (isArtifact)
+    return llvm::Error::success();
   auto one = [&](const std::string &file,
                  std::shared_ptr<const train::Samples> &samples) {
     auto found = std::make_shared<train::Samples>();
@@ -207,9 +215,8 @@ TrainCommand::prepare(const mlc::runtime::Plan &plan, bool isServer) const {
   options.shared = plan.text();
   for (const Weight *weight : read->trained())
     options.shared += weight->name + '\n';
-  if (flags.artifact.empty())
-    if (llvm::Error error = readSamples(*read, options))
-      return error;
+  if (llvm::Error error = readSamples(*read, options))
+    return error;
   auto file = read->compilation->shareModelFile();
   read->compilation->limitMemory(plan.memory);
   auto built = read->compilation->build();

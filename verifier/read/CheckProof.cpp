@@ -139,11 +139,30 @@ std::string whyNoCases(const Goal &goal, kernel::Decider &decider) {
 // Floats
 //===----------------------------------------------------------------------===//
 
+/// Where countMasks counts a comparison; those that differ by the order of the
+/// operands are one.
+static unsigned placeOf(ComparePredicate predicate) {
+  switch (predicate) {
+  case ComparePredicate::EQ:
+    return 4;
+  case ComparePredicate::NE:
+    return 5;
+  case ComparePredicate::LT:
+  case ComparePredicate::GT:
+    return 6;
+  case ComparePredicate::LE:
+  case ComparePredicate::GE:
+    return 7;
+  }
+  llvm_unreachable("unknown predicate");
+}
+
 /// Counts constructs that may hide a term: padding, masks, selections and
 /// exponentials of sums. If the counts differ, a product with 0 or an overflow
-/// may have been added or removed.
-static std::array<unsigned, 4> countMasks(const Definition &definition) {
-  std::array<unsigned, 4> counts{};
+/// may have been added or removed. Also counts comparisons of floats, of which
+/// all but != are false for NaN: not(x < y) is not x >= y there.
+static std::array<unsigned, 8> countMasks(const Definition &definition) {
+  std::array<unsigned, 8> counts{};
   for (const Stage &stage : definition.stages)
     for (const Piece &piece : stage.pieces)
       walk(piece.body, [&](const ExprNode &node) {
@@ -154,6 +173,9 @@ static std::array<unsigned, 4> countMasks(const Definition &definition) {
                      node.operands[0]->type.isInteger(1);
         counts[3] +=
             node.kind == Expr::Kind::Unary && node.unary == UnaryFn::Exp;
+        if (node.kind == Expr::Kind::Compare &&
+            mlir::isa<mlir::FloatType>(node.operands[0]->type))
+          ++counts[placeOf(node.predicate)];
       });
   return counts;
 }

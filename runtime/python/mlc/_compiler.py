@@ -12,9 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from . import _check as check
 from ._errors import DeviceError, UsageError, error
 from ._library import places
 from ._model import Model
+from ._spelling import in_python
 
 # A path, the bytes of a file, or an onnx.ModelProto.
 Source = Any
@@ -30,34 +32,34 @@ def _executable() -> str:
                       "or put it on PATH. Artifacts (mlc.load) run without it")
 
 
-def _run(arguments: list[str], accepted: tuple[int, ...] = (0,)) -> subprocess.CompletedProcess:
+def _run(arguments: list[str], accepted: tuple[int, ...] = (0,), files: Mapping[str, str] = {}) -> subprocess.CompletedProcess:
+    """Runs the tool; `files` says what errors call temporary files."""
+    if holed := [text for text in arguments if "\0" in text]:
+        raise UsageError(f"{holed[0].lstrip('-').partition('=')[0]}: a text cannot hold NUL")
     done = subprocess.run([_executable(), *arguments], capture_output=True, text=True, errors="replace",
-                          env={**os.environ, "MLC_SPELLING": "keywords"})  # errors name arguments, not flags
+                          env={**os.environ, "MLC_SPELLING": "keywords"})  # remedies name arguments, not flags
     if done.returncode not in accepted:
         lines = [line.removeprefix("mlc: error: ") for line in done.stderr.splitlines() if not
                  line.startswith("mlc: warning: ")]
         raise error(done.returncode if done.returncode > 0 else 1,
-                    "\n".join(lines) or f"mlc ended with {done.returncode}")
+                    in_python("\n".join(lines), files) or f"mlc ended with {done.returncode}")
     return done
 
 
 def _flags(*, target: str | os.PathLike | None, dims: Mapping[str, int | None] | None, parameters: Iterable[str],
            rules: Iterable[str | os.PathLike], rewrites: bool, timings: str | os.PathLike | None,
            assume: Mapping[str, int] | None = None, fp: str | None = None, precision: str | None = None) -> list[str]:
-    flags = [f"--target={os.fspath(target)}"] if target is not None else []
-    flags += [f"--{flag}={value}" for flag, value in (("fp", fp), ("precision", precision)) if value is not None]
-    for what, names in (("parameters", parameters), ("rules", rules)):
-        if isinstance(names, (str, bytes)):
-            raise UsageError(f"{what}: expected a list, not the text {names!r}")
-    for name, size in (dims or {}).items():
+    flags = [f"--target={check.path('target', target)}"] if target is not None else []
+    flags += [f"--{flag}={check.text(flag, value)}" for flag, value in (("fp", fp), ("precision", precision)) if value is not None]
+    for name, size in check.table("dims", dims).items():
         if size is not None and size != "any" and (isinstance(size, bool) or not hasattr(size, "__index__")):
-            raise UsageError(f"dims: expected a whole number or None for '{name}', not {size!r}")
+            raise UsageError(f"dims: expected a whole number or None for {name!r}, not {size!r}")
         flags.append(f"--dim={name}={'any' if size in (None, 'any') else size.__index__()}")
-    flags += [f"--assume={name}={size}" for name, size in (assume or {}).items()]
-    flags += [f"--parameter={name}" for name in parameters]
-    flags += [f"--rules={os.fspath(file)}" for file in rules]
-    flags += [] if rewrites else ["--no-rewrites"]
-    return flags + ([f"--timings={os.fspath(timings)}"] if timings is not None else [])
+    flags += [f"--assume={name}={check.whole('assume', size)}" for name, size in check.table("assume", assume).items()]
+    flags += [f"--parameter={name}" for name in check.items("parameters", parameters)]
+    flags += [f"--rules={os.fspath(file)}" for file in check.items("rules", rules, (str, os.PathLike))]
+    flags += [] if check.switch("rewrites", rewrites) else ["--no-rewrites"]
+    return flags + ([f"--timings={check.path('timings', timings)}"] if timings is not None else [])
 
 
 def _plan(plan: str | os.PathLike | Mapping[str, Any] | None, folder: pathlib.Path) -> list[str]:
@@ -65,7 +67,7 @@ def _plan(plan: str | os.PathLike | Mapping[str, Any] | None, folder: pathlib.Pa
     if plan is None:
         return []
     if isinstance(plan, (str, os.PathLike)):
-        return [f"--plan={os.fspath(plan)}"]
+        return [f"--plan={check.path('plan', plan)}"]
     if not isinstance(plan, Mapping):
         raise UsageError(f"plan: expected a file or a dict, not {plan!r}")
 
@@ -76,25 +78,29 @@ def _plan(plan: str | os.PathLike | Mapping[str, Any] | None, folder: pathlib.Pa
             return value.__index__()
         raise UsageError(f"plan: {value!r} is nothing that a plan says")
     file = folder / "plan.json"
-    file.write_text(json.dumps(dict(plan), default=plain))
+    try:
+        file.write_text(json.dumps(dict(plan), default=plain, allow_nan=False))
+    except (TypeError, ValueError, RecursionError) as failure:
+        raise UsageError(f"plan: is nothing that JSON can say: {failure}") from None
     return [f"--plan={file}"]
 
 
 def _mesh(mesh: Mapping[str, int] | None, shard: Mapping[str, str] | None, algorithm: str | None) -> list[str]:
-    for what, given in (("mesh", mesh), ("shard", shard)):
-        if given is not None and not isinstance(given, Mapping):
-            raise UsageError(f"{what}: expected a dict, not {given!r}")
-    for axis, ranks in (mesh or {}).items():
+    for name, axes in check.table("shard", shard).items():
+        if not isinstance(name, str) or not isinstance(axes, str):
+            raise UsageError(f"shard: expected names of tensors and texts, as 'data,-', not {name!r}: {axes!r}")
+    for axis, ranks in check.table("mesh", mesh).items():
         if not str(axis).isidentifier() or isinstance(ranks, bool) or not hasattr(ranks, "__index__"):
             raise UsageError(f"mesh: expected names of axes and whole numbers of ranks, not {axis!r}: {ranks!r}")
     flags = [f"--mesh={','.join(f'{axis}={ranks.__index__()}' for axis, ranks in mesh.items())}"] if mesh else []
     flags += [f"--shard={name}={axes}" for name, axes in (shard or {}).items()]
-    return flags + ([f"--algorithm={algorithm}"] if algorithm is not None else [])
+    return flags + ([f"--algorithm={check.text('algorithm', algorithm)}"] if algorithm is not None else [])
 
 
 def _search(search: str | None, search_steps: float | None, time_limit: float | None) -> list[str]:
-    flags = [("search", search or None), ("search-steps", search_steps), ("time-limit", time_limit)]
-    return [f"--{flag}={value}" for flag, value in flags if value is not None]
+    flags = [f"--search={check.text('search', search)}"] if search is not None else []
+    return flags + [f"--{name.replace('_', '-')}={check.number(name, value)}"
+                    for name, value in (("search_steps", search_steps), ("time_limit", time_limit)) if value is not None]
 
 
 class _Folder:
@@ -102,12 +108,14 @@ class _Folder:
 
     def __init__(self, model: Source):
         self._model = model
+        self.told: dict[str, str] = {}  # what errors call its files
 
     def __enter__(self) -> tuple[pathlib.Path, str]:
         self._folder = tempfile.TemporaryDirectory(prefix="mlc-")
         folder = pathlib.Path(self._folder.name)
+        self.told |= {str(folder / "plan.json"): "the plan", str(folder / "model.onnx"): "the model"}
         if isinstance(self._model, (str, os.PathLike)):
-            return folder, os.fspath(self._model)
+            return folder, check.path("a model", self._model)
         if not isinstance(self._model, bytes) and not hasattr(self._model, "SerializeToString"):
             raise UsageError(f"a model is a path, bytes or an onnx.ModelProto, not {type(self._model).__name__}")
         data = self._model if isinstance(self._model, bytes) else self._model.SerializeToString()
@@ -148,14 +156,14 @@ def compile(model: Source, *, target: str | os.PathLike | None = None, dims: Map
 
     >>> mlc.compile("model.onnx", dims={"batch": 1}).save("model.mlca")
     """
-    with _Folder(model) as (folder, file):
+    with (temporary := _Folder(model)) as (folder, file):
         artifact = folder / "model.mlca"
         _run(["compile", file, "-o", str(artifact), *_search(search, search_steps, time_limit),
               *_flags(target=target, dims=dims, parameters=parameters, rules=rules, rewrites=rewrites,
                       timings=timings, assume=assume, fp=fp, precision=precision),
-              *(["--checked"] if checked else []),
+              *(["--checked"] if check.switch("checked", checked) else []),
               *([f"--memory-budget={memory_budget}"] if memory_budget is not None else []),
-              *_mesh(mesh, shard, algorithm), *_plan(plan, folder)])
+              *_mesh(mesh, shard, algorithm), *_plan(plan, folder)], files=temporary.told)
         return Model(artifact.read_bytes())
 
 
@@ -182,11 +190,11 @@ def optimize(model: Source, *, target: str | os.PathLike | None = None, dims: Ma
              assume: Mapping[str, int] | None = None, fp: str | None = None, precision: str | None = None) -> Optimized:
     """Rewrites an ONNX model by proved rules, for any runtime; arguments as for
     `compile`. `mlc-verify --trail` proves the result."""
-    with _Folder(model) as (folder, file):
+    with (temporary := _Folder(model)) as (folder, file):
         output = folder / "optimized.onnx"
         done = _run(["optimize", file, "-o", str(output), "--json", *_search(search, search_steps, time_limit),
                      *_flags(target=target, dims=dims, parameters=parameters, rules=rules, rewrites=rewrites,
-                             timings=timings, assume=assume, fp=fp, precision=precision)])
+                             timings=timings, assume=assume, fp=fp, precision=precision)], files=temporary.told)
         return Optimized(output.read_bytes(), json.loads(done.stdout or "{}"))
 
 
@@ -212,16 +220,23 @@ def compare(model: Source, inputs: Mapping[str, np.ndarray] | None = None, *,
 
     >>> assert mlc.compare("model.onnx", dims={"batch": 2})
     """
-    with _Folder(model) as (folder, file):
+    with (temporary := _Folder(model)) as (folder, file):
         flags = _flags(target=target, dims=dims, parameters=parameters, rules=rules, rewrites=rewrites,
                        timings=timings)
-        for number, (name, array) in enumerate((inputs or {}).items()):
-            np.save(folder / f"{number}.npy", array)
-            flags.append(f"--input={name}={folder / f'{number}.npy'}")
-        if tolerance is not None and not tolerance >= 0:
+        for number, (name, array) in enumerate(check.table("inputs", inputs).items()):
+            place = folder / f"{number}.npy"
+            try:
+                np.save(place, array, allow_pickle=False)
+            except ValueError as failure:
+                raise UsageError(f"inputs: {name!r} is no array of numbers: {failure}") from None
+            temporary.told[str(place)] = f"the array of {name!r}"
+            flags.append(f"--input={name}={place}")
+        if tolerance is not None and not check.number("tolerance", tolerance) >= 0:
             raise UsageError(f"tolerance: expected a number that is not negative, not {tolerance!r}")
         flags += [f"--tolerance={tolerance}"] if tolerance is not None else []
+        for name, value in (("seed", seed), ("threads", threads)):
+            check.whole(name, value, 0)
         flags += [f"--seed={seed}", *([f"--threads={threads}"] if threads else [])]
-        done = _run(["compare", file, "--json", *flags], accepted=(0, 5))
+        done = _run(["compare", file, "--json", *flags], accepted=(0, 5), files=temporary.told)
         report = json.loads(done.stdout)
         return Comparison(report["agrees"], report["reference"], report["outputs"])

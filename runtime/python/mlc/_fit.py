@@ -3,12 +3,12 @@
 import ctypes
 import dataclasses
 import math
-import numbers
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
+from . import _check as check
 from ._errors import Error, UsageError
 from ._library import call, library, path_of
 
@@ -26,13 +26,12 @@ class Progress:
 
 
 def _check(name: str, value: Any, least: int) -> None:
-    if value is not None and (isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < least):
-        raise UsageError(f"{name}: expected a whole number of at least {least}, not {value!r}")
+    if value is not None:
+        check.whole(name, value, least)
 
 
 def check_seed(seed: Any) -> None:
-    _check("seed", seed, 0)
-    if seed is None or seed >= 2**64:
+    if check.whole("seed", seed, 0) >= 2**64:
         raise UsageError(f"seed: expected a whole number below 2**64, not {seed!r}")
 
 
@@ -43,7 +42,7 @@ def _check_apart(read: Mapping[str, Any], written: Mapping[str, Any]) -> None:
         for name, path in names.items():
             if not isinstance(path, (str, os.PathLike)) or not os.fspath(path):
                 continue
-            place = os.path.realpath(os.fspath(path))
+            place = os.path.realpath(check.path(name, path))
             if is_written and place in known:
                 raise UsageError(f"{name}: '{os.fspath(path)}' is {known[place]}, too; give each another name")
             known.setdefault(place, f"the file of {name}")
@@ -53,7 +52,7 @@ def _check_output(name: str, path: Any) -> None:
     """Before anything is trained: whether a file can be written there."""
     if path is None:
         return
-    path = os.fspath(path)
+    path = check.path(name, path)
     folder = os.path.dirname(path) or "."
     if not path or os.path.isdir(path):
         raise UsageError(f"{name}: '{path}' names no file")
@@ -63,10 +62,17 @@ def _check_output(name: str, path: Any) -> None:
         raise UsageError(f"{name}: nothing can be written into the folder '{folder}'")
 
 
+def check_batches(name: str, data: Any) -> Any:
+    if not isinstance(data, Iterable) or isinstance(data, bytes):
+        raise UsageError(f"{name}: expected a .npz file, {{name: array}}, samples or an iterable of batches, not {data!r}")
+    return data
+
+
 class _Batches:
     """The steps' batches of an iterable, which is begun again when it ends."""
 
     def __init__(self, trainer: Any, data: Iterable):
+        check_batches("data", data)
         self._trainer, self._data = trainer, data
         self._iterator: Iterator | None = None
 
@@ -87,7 +93,13 @@ class _Batches:
 
     def step(self) -> float:
         count = self._trainer.accumulate
-        return self._trainer.step(self._next() if count == 1 else [self._next() for _ in range(count)])
+        batch = self._next() if count == 1 else [self._next() for _ in range(count)]
+        try:
+            return self._trainer.step(batch)
+        except UsageError as error:
+            if "of which the first dim is the sample" not in str(error):
+                raise
+            raise UsageError(f"{error}; where the last batch of the data is short, leave it out (a DataLoader does with drop_last=True)") from None
 
 
 class _Fit:
@@ -173,6 +185,7 @@ def fit(trainer: Any, data: Any, *, steps: int | None = None, epochs: int | None
     for name, value in (("evaluate_every", evaluate_every), ("checkpoint_every", checkpoint_every)):
         _check(name, value, 1)
     check_seed(seed)
+    check.switch("resume", resume)
     if best is not None and evaluate is None:
         raise UsageError("best needs evaluate, the held-out data that decide which is best")
     for name, value in (("checkpoint", checkpoint), ("best", best)):
@@ -180,6 +193,8 @@ def fit(trainer: Any, data: Any, *, steps: int | None = None, epochs: int | None
     _check_apart({"the model": trainer._source, "data": data, "evaluate": evaluate},
                  {"checkpoint": checkpoint, "best": best, "log": log})
     last = _count_steps(trainer, data, steps, epochs)
+    if not callable(callbacks) and not isinstance(callbacks, Iterable):
+        raise UsageError(f"callbacks: expected functions, not {callbacks!r}")
     callbacks = [callbacks] if callable(callbacks) else list(callbacks)
     if wrong := [each for each in callbacks if not callable(each)]:
         raise UsageError(f"callbacks: expected functions, not {wrong[0]!r}")
@@ -206,7 +221,7 @@ class _HeldOut:
         elif isinstance(data, Iterator):
             raise UsageError("evaluate: an iterator can be read once, and is evaluated several times; give a list, a DataLoader or "
                              "another iterable")
-        self.data = data
+        self.data = check_batches("evaluate", data) if data is not None else None
 
     def resume(self) -> None:
         """What was the best before is held against what comes."""

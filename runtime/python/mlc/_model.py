@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from . import _arrays, _device, _ranks, _states
+from . import _arrays, _check as check, _device, _ranks, _states
 from ._errors import ResourceError, UnsupportedError, UsageError
-from ._library import DEVICE, HOST, CCost, CMemory, COptions, CPort, CStep, CTensor, DTYPES, call, devices, library, path_of
+from ._library import DEVICE, HOST, CCost, CMemory, COptions, CPort, CStep, CTensor, DTYPES, call, library, path_of
 from ._run import Owner, Run
 from ._turn import Turn, taking_turns
 
@@ -207,12 +207,8 @@ class Session(Owner, _states.States):
         self._handle = ctypes.c_void_p()
         if not isinstance(model, Model):
             raise UsageError(f"a session is of an mlc.Model, not of a {type(model).__name__}")
-        if not isinstance(threads, int) or not 0 <= threads < 2**32:
-            raise UsageError(f"threads: expected a number, 0 or more, not {threads!r}")
-        if device is not None and (not isinstance(device, str) or "\0" in device):
-            raise UsageError(f"device: expected one of {', '.join(devices())}, not {device!r}")
-        flags = (_FLUSH_DENORMALS if flush_denormals else 0) | (_PROFILE if profile else 0)
-        options = COptions(ctypes.sizeof(COptions), threads, flags, device.encode() if device is not None else None,
+        flags = _FLUSH_DENORMALS * check.switch("flush_denormals", flush_denormals) | _PROFILE * check.switch("profile", profile)
+        options = COptions(ctypes.sizeof(COptions), check.threads(threads), flags, check.device(device),
                            _device.stream_of(stream), _ranks.handle_of(ranks))
         call("mlc_session_create", model._handle, ctypes.byref(options), ctypes.byref(self._handle))
         self._begin(stream)
@@ -279,7 +275,7 @@ class Session(Owner, _states.States):
         if missing := [name for name in names if name not in inputs]:
             raise UsageError(f"input '{missing[0]}' is missing")
         arrays = [self._as_array(f"input '{port.name}'", inputs[port.name], port, may_copy) for port in ports]
-        shape = [array.shape for array in arrays], sorted(out or {})
+        shape = [array.shape for array in arrays], sorted(check.table("out", out), key=str)
         if shape != self._shape and any(view() is not None for view in self._views):
             raise UsageError("views of outputs (copy=False) are in use, whose memory a run on other dims may free; copy "
                              "or drop them first")

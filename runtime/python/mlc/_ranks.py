@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from . import _check as check
 from ._errors import UsageError
 from ._library import CAxis, CRanksOptions, CSplit, call, library
 
@@ -32,18 +33,15 @@ class Ranks:
         self._handle = ctypes.c_void_p()
         if engine is not None and (not isinstance(engine, str) or "\0" in engine):
             raise UsageError(f"engine: expected an engine's name or path, not {engine!r}")
-        if device is not None and (not isinstance(device, str) or "\0" in device):
-            raise UsageError(f"device: expected a device's name, not {device!r}")
         options = self._options(timeout, groups)
         self._groups = groups
-        options.device = device.encode() if device is not None else None
+        options.device = check.device(device)
         call("mlc_ranks_open", engine.encode() if engine is not None else None, ctypes.byref(options),
              ctypes.byref(self._handle))
 
     @staticmethod
     def _options(timeout: float, groups: int) -> CRanksOptions:
-        if not isinstance(timeout, (int, float)):
-            raise UsageError(f"timeout: expected seconds, not {timeout!r}")
+        timeout = check.number("timeout", timeout)
         if not isinstance(groups, int) or not 1 <= groups <= 64:
             raise UsageError(f"groups: expected 1 to 64, not {groups!r}")
         return CRanksOptions(ctypes.sizeof(CRanksOptions), timeout, None, None, groups)
@@ -126,6 +124,7 @@ class Meshes:
 
     def part(self, name: str, whole: Any, rank: int) -> np.ndarray:
         """What `rank` has of an input or a state, of which `whole` is all: a view."""
+        check.text("name", name), check.whole("rank", rank)
         for kind, ports in ((_INPUT, self.inputs), (_STATE, self.states)):
             for index, port in enumerate(ports):
                 if port.name == name:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _arrays
+from . import _arrays, _check as check
 from ._errors import UsageError
 from ._library import HOST, CTensor, call, library, path_of
 from ._turn import taking_turns
@@ -22,7 +22,7 @@ class Entries:
                      for index in range(library().mlc_artifact_entry_count(self._handle)))
 
     def _entry_index(self, name: str) -> int:
-        if name not in self.entries:
+        if check.text("entry", name) not in self.entries:
             raise UsageError(f"there is no entry '{name}'; the model has {', '.join(self.entries)}")
         return self.entries.index(name)
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _arrays, _fit
+from . import _arrays, _check as check, _fit
 from ._compiler import Source, _flags, _Folder, _plan, _run
 from ._errors import UsageError
 from ._library import (CPort, CTensor, CTrainedState, CTrainerOptions, DTYPES, call, library, path_of)
@@ -21,12 +21,13 @@ from ._turn import Turn, taking_turns
 
 _SCHEDULES = {"constant": 0, "linear": 1, "cosine": 2}
 # Keyword arguments that are flags of `mlc train`.
-_TEXTS = ("loss_of", "target_input", "autocast", "loss_scale", "algorithm", "batch_statistics", "fusion", "memory_budget",
-          "precision")
-_NUMBERS = ("class_axis", "momentum", "beta1", "beta2", "epsilon", "weight_decay", "clip_norm", "zero", "bucket_bytes",
-            "first_bucket_bytes", "prefetch_limit")
+_TEXTS = ("loss_of", "target_input", "autocast", "algorithm", "batch_statistics", "fusion", "precision")
+_WHOLE = ("class_axis", "zero", "bucket_bytes", "first_bucket_bytes", "prefetch_limit")
+_NUMBERS = ("momentum", "beta1", "beta2", "epsilon", "weight_decay", "clip_norm")
+_SIZES = ("loss_scale", "memory_budget")  # numbers or texts
 _SWITCHES = ("training_form", "nesterov", "keep_half")
 _LISTS = ("train", "freeze")
+_KNOWN = _TEXTS + _WHOLE + _NUMBERS + _SIZES + _SWITCHES + _LISTS
 
 
 def _training_flags(options: Mapping[str, Any]) -> list[str]:
@@ -34,23 +35,21 @@ def _training_flags(options: Mapping[str, Any]) -> list[str]:
     flags = []
     for name, value in options.items():
         flag = "--" + name.replace("_", "-")
+        if name not in _KNOWN:
+            raise TypeError(f"mlc.Trainer has no argument '{name}'; beside those that help(mlc.Trainer) names it takes "
+                            f"{', '.join(sorted(_KNOWN))}")
         if value is None:
             continue
         if name in _SWITCHES:
-            flags += [flag] if value else []
+            flags += [flag] if check.switch(name, value) else []
         elif name in _LISTS:
-            if isinstance(value, (str, bytes)):
-                raise UsageError(f"{name}: expected a list of weights' names, not the text {value!r}")
-            flags += [f"{flag}={each}" for each in value]
-        elif name in _NUMBERS:
-            if isinstance(value, (bool, str)) or not hasattr(value, "__float__"):
-                raise UsageError(f"{name}: expected a number, not {value!r}")
-            flags.append(f"{flag}={value}")
-        elif name in _TEXTS:
-            flags.append(f"{flag}={value}")
+            flags += [f"{flag}={each}" for each in check.items(name, value)]
+        elif name in _WHOLE:
+            flags.append(f"{flag}={check.whole(name, value)}")
+        elif name in _NUMBERS or not isinstance(value, str) and name in _SIZES:
+            flags.append(f"{flag}={check.number(name, value)}")
         else:
-            known = ", ".join(sorted(_TEXTS + _NUMBERS + _SWITCHES + _LISTS))
-            raise TypeError(f"mlc.Trainer has no argument '{name}'; beside those that help(mlc.Trainer) names it takes {known}")
+            flags.append(f"{flag}={check.text(name, value)}")
     return flags
 
 
@@ -118,8 +117,13 @@ class Trainer:
                  rules: Iterable[str | os.PathLike] = (), rewrites: bool = True,
                  timings: str | os.PathLike | None = None, plan: str | os.PathLike | Mapping[str, Any] | None = None,
                  device: str | None = None, threads: int = 0, **options: Any):
-        if schedule not in _SCHEDULES:
+        if not isinstance(schedule, str) or schedule not in _SCHEDULES:
             raise UsageError(f"schedule: expected constant, linear or cosine, not {schedule!r}")
+        handle_of(ranks)
+        for name, value in (("loss", loss), ("optimizer", optimizer)):
+            check.text(name, value)
+        check.whole("warmup", warmup, 0)
+        check.whole("accumulate", accumulate, 1)
         self._handle = ctypes.c_void_p()
         self._turn = Turn("trainer", "mlc.Trainer()")
         self._source = model
@@ -133,7 +137,7 @@ class Trainer:
         if isinstance(model, Model):
             decided = {"loss": loss != "output", "optimizer": optimizer != "sgd", "batch": batch is not None,
                        "accumulate": accumulate != 1, "plan": plan is not None, "target": target is not None,
-                       "dims": bool(dims), "rules": bool(list(rules)), "rewrites": not rewrites,
+                       "dims": bool(dims), "rules": bool(check.items("rules", rules, (str, os.PathLike))), "rewrites": not rewrites,
                        "timings": timings is not None, **dict.fromkeys(options, True)}
             if given := [name for name, is_given in decided.items() if is_given]:
                 raise UsageError(f"{given[0]}: an artifact has its loss, optimizer and batch; give them when it is made")
@@ -143,12 +147,12 @@ class Trainer:
         else:
             flags = [f"--loss={loss}", f"--optimizer={optimizer}", *_training_flags(options),
                      *_flags(target=target, dims=dims, parameters=(), rules=rules, rewrites=rewrites, timings=timings)]
-            flags += [f"--batch={batch}"] if batch is not None else []
+            flags += [f"--batch={check.whole('batch', batch, 1)}"] if batch is not None else []
             flags += [f"--accumulate={accumulate}"] if accumulate != 1 else []
             flags += [f"--ranks={ranks.count}"] if ranks is not None and ranks.count > 1 else []
             self._model = _compile(model, flags, plan)
             _check_groups(plan, ranks)
-        given = CTrainerOptions(ctypes.sizeof(CTrainerOptions), threads, device.encode() if device else None,
+        given = CTrainerOptions(ctypes.sizeof(CTrainerOptions), check.threads(threads), check.device(device),
                                 handle_of(ranks), None)
         call("mlc_trainer_create", self._model._handle, ctypes.byref(given), ctypes.byref(self._handle))
         self.inputs = self._ports()
@@ -218,6 +222,8 @@ class Trainer:
 
     def rate_at(self, step: int, steps: int = 0) -> float:
         """The learning rate of step `step`, from 0, of `steps`; 0: `schedule` does not count."""
+        for name, value in (("step", step), ("steps", steps)):
+            check.whole(name, value, 0)
         if callable(self.learning_rate):
             # Asked once for each step.
             if self._last_rate is None or self._last_rate[0] != step:
@@ -258,9 +264,10 @@ class Trainer:
         """A step on a batch: {name: array}, or a tuple of arrays in the order of `inputs`, of all
         ranks' samples; where the trainer accumulates, a list of so many batches. Returns the loss before it."""
         count, loss = self.accumulate, ctypes.c_double()
-        batches = [batch] if count == 1 else list(batch)
+        batches = [batch] if count == 1 else list(batch) if isinstance(batch, Iterable) and not isinstance(batch, Mapping) else []
         if len(batches) != count:
-            raise UsageError(f"a step takes {count} batches, not {len(batches)}")
+            raise UsageError(f"a step takes a list of {count} batches, since the trainer accumulates; this is "
+                             f"{'one batch' if isinstance(batch, (Mapping, tuple)) or not batches else f'a list of {len(batches)}'}")
         arrays = [one for each in batches for one in self._arrays_of(each, "the batch")]
         tensors = (CTensor * max(1, len(arrays)))()
         for tensor, dense in zip(tensors, arrays):
@@ -297,7 +304,7 @@ class Trainer:
             call("mlc_trainer_evaluate_samples", self._handle, samples._handle, ctypes.byref(loss))
             return loss.value
         total = weight = 0.0
-        for batch in data:
+        for batch in _fit.check_batches("data", data):
             tensors, _keep = self._tensors(batch, "the batch")
             loss, count = ctypes.c_double(), ctypes.c_double()
             call("mlc_trainer_evaluate", self._handle, tensors, ctypes.byref(loss), ctypes.byref(count))
@@ -359,6 +366,7 @@ class Trainer:
         """Goes on from a checkpoint of the same model, loss, optimizer and `samples`, which `fit` or `mlc train` had: as
         for `samples()`, or what that gave. None: batches of the caller's."""
         samples = self.samples(samples) if samples is not None else None
+        _fit.check_seed(seed)
         call("mlc_trainer_load", self._handle, samples._handle if samples else None, seed, path_of("a checkpoint", path))
         self._samples, self._seed = samples, seed
 
@@ -371,8 +379,9 @@ class Trainer:
             checkpoint = pathlib.Path(folder) / "checkpoint.npz"
             self.save(checkpoint)
             if self.is_first:
-                with _Folder(self._source) as (_, file):
-                    _run(["train", file, "--export", f"--checkpoint={checkpoint}", "-o", os.fspath(path)])
+                with (temporary := _Folder(self._source)) as (_, file):
+                    _run(["train", file, "--export", f"--checkpoint={checkpoint}", "-o", check.path("a model", path)],
+                         files={**temporary.told, str(checkpoint): "the trainer's weights"})
 
     def fit(self, data: Any, **options: Any) -> "list[_fit.Progress]":
         """Trains on `data`: samples (a .npz file, {name: array}, Samples), in an order that `seed` gives, or an iterable
@@ -411,7 +420,7 @@ def _check_groups(plan: Any, ranks: Ranks | None) -> None:
 
 
 def _compile(model: Source, flags: Sequence[str], plan: Any) -> Model:
-    with _Folder(model) as (folder, file):
+    with (temporary := _Folder(model)) as (folder, file):
         artifact = folder / "trainer.mlca"
-        _run(["train", file, f"--artifact={artifact}", *flags, *_plan(plan, folder)])
+        _run(["train", file, f"--artifact={artifact}", *flags, *_plan(plan, folder)], files=temporary.told)
         return Model(artifact.read_bytes())

@@ -221,6 +221,21 @@ def test_label(name, tools, tmp_path):
         assert tools.run("mlc-verify", file, "--require=reassociating").returncode == 0
 
 
+@pytest.mark.parametrize("after,kept", [("not(x[k] < y[k])", "value-changing"), ("y[k] <= x[k]", "reassociating")])
+def test_what_differs_for_nan_is_no_other_order(tools, tmp_path, after, kept):
+    """x >= y is false where one of them is NaN, and not(x < y) true."""
+    kind = "tensor<?xf32, #mlc.dims<[n]>>"
+
+    def function(name, body):
+        result = "tensor<?xi1, #mlc.dims<[n]>>"
+        return (f'func.func @{name}(%x: {kind}, %y: {kind}) -> {result} {{\n  %r = mlc.compute %x, %y {{definition = "(x, y; n) Y[k] = {body}", '
+                f'dims = #mlc.dims<[n]>, integers = #mlc.dims<[n]>, reals = [], type = i1}} : ({kind}, {kind}) -> {result}\n  return %r : {result}\n}}\n')
+    file = tmp_path / "pair.mlir"
+    file.write_text(function("before", "x[k] >= y[k]") + function("after", after))
+    done = tools.run("mlc-verify", file, "--require=reassociating")
+    assert done.returncode == (6 if kept == "value-changing" else 0), done.stdout + done.stderr
+
+
 def test_elements_stand_alone(tools, tmp_path):
     """Where one element has no value, the others keep theirs."""
     file = tmp_path / "pair.mlir"

@@ -187,3 +187,13 @@ def test_predictions_take_sizes(tools, tmp_path):
     assert done.returncode == 0 and "(with batch = 1, w = 64)" in done.stdout
     done = tools.mlc("optimize", path, "-o", tmp_path / "o.onnx", "--assume=n=1")
     assert done.returncode == 2 and "--assume n=1: the model has no open dim of this name; it has batch, w" in done.stderr
+
+
+def test_the_last_of_a_flag_counts(tools, tmp_path):
+    """Of one that takes one value, as docs/CommandLine.md says."""
+    model = tmp_path / "m.onnx"
+    onnx.save(helper.make_model(helper.make_graph(
+        [helper.make_node("Relu", ["x"], ["y"])], "g", [helper.make_tensor_value_info("x", TensorProto.FLOAT, [4])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, [4])])), model)
+    done = tools.mlc("compile", model, "--mesh=a=2", "--mesh=b=4", "--print-plan")
+    assert done.returncode == 0 and '{"b": 4}' in done.stdout, done.stderr

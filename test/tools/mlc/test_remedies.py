@@ -60,3 +60,50 @@ def test_what_training_may_leave_out(tools, tmp_path, dense):
     with pytest.raises(mlc.UnsupportedError) as error:
         mlc.Trainer(str(dense), loss="mse", optimizer="sgd", batch=4, keep_half=True)
     assert str(error.value).endswith(text + "keep_half out")
+
+
+def of_two(path, node, second, x=("N", 4)):
+    """A model whose second input, of this type and these dims, decides something."""
+    graph = helper.make_graph([node], "g", [helper.make_tensor_value_info("x", TensorProto.FLOAT, x), helper.make_tensor_value_info("d", *second)],
+                              [helper.make_tensor_value_info("y", TensorProto.FLOAT, [None] * len(x))])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9), path)
+    return path
+
+
+def told(tools, *arguments):
+    """The one node that is refused: its reason and its remedies."""
+    found = json.loads(tools.mlc("check", "--json", *arguments).stdout)["unsupported"]
+    return found[0]["reason"], found[0]["remedies"]
+
+
+def test_no_dim_is_to_be_fixed_where_none_is_open(tools, tmp_path):
+    scales = of_two(tmp_path / "r.onnx", helper.make_node("Resize", ["x", "", "d"], ["y"]), (TensorProto.FLOAT, [4]), x=(1, 1, 4, 4))
+    assert told(tools, scales)[1] == ["give it a constant"]
+    mode = of_two(tmp_path / "d.onnx", helper.make_node("Dropout", ["x", "", "d"], ["y"]), (TensorProto.BOOL, []))
+    assert told(tools, mode)[1] == ["give it a constant", "fix the dims it uses by --dim NAME=SIZE"]
+    assert told(tools, mode, "--dim=N=4")[1] == ["give it a constant"]
+    assert "--dim" not in tools.mlc("check", mode, "--dim=N=4").stdout
+
+
+def test_each_refused_node_has_a_remedy(tools, tmp_path):
+    """As the text does."""
+    axis = of_two(tmp_path / "c.onnx", helper.make_node("CumSum", ["x", "d"], ["y"]), (TensorProto.INT64, []))
+    reason, remedies = told(tools, axis)
+    assert "shape" not in reason and remedies == ["have the exporter give it a constant, or end the model before it"]
+    shape = of_two(tmp_path / "n.onnx", helper.make_node("Reshape", ["x", "d"], ["y"]), (TensorProto.INT64, [2]))
+    none = save(tmp_path / "u.onnx", [helper.make_node("Unique", ["x"], ["y"])], [4], ["m"])
+    for path in (axis, shape, none):
+        (remedy,) = told(tools, path)[1]
+        assert "; " + remedy in tools.mlc("check", path).stdout
+
+
+def test_inputs_are_listed(tools, tmp_path, dense):
+    np.save(tmp_path / "q.npy", np.ones((2, 4), np.float32))
+    assert "has no input 'q'; it has x\n" in failing(tools, "compare", dense, "--dim=n=2", f"--input=q={tmp_path / 'q.npy'}")
+
+
+def test_threads_are_limited_alike(tools, tmp_path, dense):
+    assert tools.mlc("compile", dense, "-o", tmp_path / "a.mlca").returncode == 0
+    np.save(tmp_path / "x.npy", np.ones((2, 4), np.float32))
+    done = tools.mlc("run", tmp_path / "a.mlca", f"--input=x={tmp_path / 'x.npy'}", "--threads=99999")
+    assert done.returncode == 2 and "99999 threads are more than 1024" in done.stderr

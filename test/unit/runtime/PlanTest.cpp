@@ -168,7 +168,7 @@ TEST_CASE("what is no plan is named", "[plan]") {
             "'b' stands before 'a'; give them in the order of the mesh, a+b"},
            {"{\"mesh\": {\"a\": 2}, \"shard\": {\"x\": 1}}",
             "expected a string, \"AXIS,-\", not a number"},
-           {"{\"shard\": {\"x\": \"-\"}}", "has no mesh"},
+           {"{\"shard\": {\"x\": \"-\"}}", "has no \"mesh\""},
            {"{\"mesh\": {\"a\": 2}, \"algorithm\": \"best\"}",
             "there is no algorithm 'best'"},
            {"{\"mesh\": {\"a\": 3}, \"algorithm\": \"butterfly\"}",

@@ -161,12 +161,12 @@ TEST_CASE("what training ends with", "[trainer]") {
   CHECK_THAT(mlc_last_error(),
              Contains("'x' of sample 1 of the batch is not finite"));
   CHECK(mlc_trainer_evaluate(trainer, &batch, &loss, &count) == MLC_USAGE);
-  // The weight is NaN now.
+  // The weight is as before.
+  CHECK(mlc_trainer_steps(trainer) == 0);
   test::Folder folder;
   const std::string file = folder / "c.npz";
-  CHECK(mlc_trainer_save(trainer, nullptr, 0, file.c_str()) == MLC_DIFFERS);
-  CHECK_THAT(mlc_last_error(), Contains("'weight/w' is not finite"));
-  CHECK_FALSE(std::filesystem::exists(file));
+  CHECK(mlc_trainer_save(trainer, nullptr, 0, file.c_str()) == MLC_OK);
+  CHECK(std::filesystem::exists(file));
   mlc_trainer_destroy(trainer);
 }
 
