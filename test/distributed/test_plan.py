@@ -78,19 +78,19 @@ def test_a_plan_of_the_ranks_that_were_launched(tools, folder):
 
 def test_what_is_not_of_ranks_alone(tools, folder):
     """Batches of a step and memory are in the plan of one rank, too."""
-    flags = ["--accumulate=3", "--memory-budget=1.5KiB"]
+    flags = ["--accumulate=3", "--memory-budget=24KiB"]
     text = printed(tools, "train", folder / "m.onnx", *flags)
-    assert json.loads(text) == {"mesh": {"data": 1}, "memory": 1536, "accumulate": 3}
+    assert json.loads(text) == {"mesh": {"data": 1}, "memory": 24576, "accumulate": 3}
     plan = folder / "p.json"
-    for given in (text, text.replace("1536", '"1.5KiB"')):
+    for given in (text, text.replace("24576", '"24KiB"')):
         plan.write_text(given)
         assert printed(tools, "train", folder / "m.onnx", f"--plan={plan}") == text
         for out, some in (("a", flags), ("b", [f"--plan={plan}"])):
             done = tools.mlc("train", folder / "m.onnx", "--loss=cross-entropy", "--batch=12", *some, f"--artifact={folder / out}")
             assert done.returncode == 0, done.stderr
         assert (folder / "a").read_bytes() == (folder / "b").read_bytes()
-    plan.write_text('{"mesh": {}, "memory": "2kB"}')
-    for out, some in (("a", ["--memory-budget=2000"]), ("b", [f"--plan={plan}"])):
+    plan.write_text('{"mesh": {}, "memory": "20kB"}')
+    for out, some in (("a", ["--memory-budget=20000"]), ("b", [f"--plan={plan}"])):
         done = tools.mlc("compile", folder / "m.onnx", "--dim=n=12", *some, "-o", folder / out)
         assert done.returncode == 0, done.stderr
     assert (folder / "a").read_bytes() == (folder / "b").read_bytes()
