@@ -274,7 +274,7 @@ own.finish()
 
 @pytest.mark.parametrize("ranksOn, sessionOn, text", [
     ("cuda", "cuda", None), ("cuda", "cuda:3", "the session is on cuda:3, and what its ranks exchange is on cuda:"),
-    (7, "cuda", "device: expected a device's name, not 7")])
+    (7, "cuda", "device: expected one of ")])
 def test_the_c_interface(tools, tmp_path, ranksOn, sessionOn, text):
     program = module({"data": COUNT}, {"x": each(COUNT, [2])}, {"y": each(COUNT, [2])}, [
         f'%y = dist.all_reduce %x {{{axis(COUNT)}, reduction = "sum"}} : (tensor<1x2xf32>) -> tensor<1x2xf32>',

@@ -4,6 +4,7 @@ import os
 import re
 import signal
 import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -72,16 +73,34 @@ def test_a_rank_that_dies_or_stops_is_named(tools, tmp_path, engine, how):
             os.killpg(run.pid, signal.SIGKILL)
 
 
+OTHER_GROUPS = """
+import os, sys
+import mlc
+ranks = mlc.Ranks(groups=int(os.environ["RANK"]) + 2)
+mlc.Trainer(mlc.load(sys.argv[1]), learning_rate=0.1, ranks=ranks).fit(sys.argv[2], steps=1)
+"""
+
+
 def test_other_numbers_of_groups_on_a_rank_are_named(tools, tmp_path):
-    """Of two groups the second is made where there is one of three."""
+    """Of two groups the second is made where there is one of three. `mlc train` compares plans before."""
     mlc = tools.build / "bin/mlc"
-    train_it = 'exec "$@" --groups=$((RANK + 2))'
-    done = subprocess.run([mlc, "launch", "-n", "2", "sh", "-c", train_it, "sh", mlc, "train", *write(tmp_path, "mlp"), "--batch=8",
-                           "--steps=1", "--bucket-bytes=1", f"--checkpoint={tmp_path / 'c.npz'}"], capture_output=True, text=True, timeout=60)
-    assert done.returncode != 0
+
+    def launched(*arguments):
+        done = subprocess.run([mlc, "launch", "-n", "2", *arguments], capture_output=True, text=True, timeout=60,
+                              env={**os.environ, "PYTHONPATH": str(tools.source / "runtime/python")})
+        assert done.returncode != 0
+        return done.stderr
+    training = [*write(tmp_path, "mlp"), "--batch=8", "--bucket-bytes=1"]
+    error = launched("sh", "-c", 'exec "$@" --groups=$((RANK + 2))', "sh", mlc, "train", *training, "--steps=1",
+                     f"--checkpoint={tmp_path / 'c.npz'}")
+    assert "rank 1 has another model, other samples, another plan or other options than rank 0" in error
+    made = tools.mlc("train", *(flag for flag in training if not str(flag).startswith(("--data", "--log", "--seed"))), "--ranks=2",
+                     f"--artifact={tmp_path / 'm.mlca'}")
+    assert made.returncode == 0, made.stderr
+    error = launched(sys.executable, "-c", OTHER_GROUPS, tmp_path / "m.mlca", tmp_path / "mlp.npz")
     assert re.search(r"rank \d: (collective \d+ \(split into groups of 'data', 2 of [23]\): rank \d is in another, split into groups of "
                      r"'data', 2 of [23]; give all ranks the same sizes and options|not all ranks make groups of 'data', 2 of [23]; give "
-                     r"all the same number of groups)", done.stderr), done.stderr
+                     r"all the same number of groups)", error), error
 
 
 def test_what_groups_cannot_be_is_refused(tools, tmp_path):

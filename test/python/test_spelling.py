@@ -54,7 +54,8 @@ WRONG_TRAINERS = [dict(zero=1), dict(algorithm="ring"), dict(algorithm="server")
 
 
 @pytest.mark.parametrize("function,options", [(mlc.compile, one) for one in WRONG] +
-                         [(mlc.Trainer, {"loss": "cross-entropy", "batch": 12, **one}) for one in WRONG_TRAINERS], ids=str)
+                         [(mlc.Trainer, {"loss": "cross-entropy", "batch": 12, **one}) for one in WRONG_TRAINERS],
+                         ids=lambda value: getattr(value, "__name__", str(value)))
 def test_no_message_names_a_flag(function, options):
     with pytest.raises(mlc.Error) as raised:
         function(MODEL, **options)

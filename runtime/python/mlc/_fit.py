@@ -221,7 +221,9 @@ class _HeldOut:
         elif isinstance(data, Iterator):
             raise UsageError("evaluate: an iterator can be read once, and is evaluated several times; give a list, a DataLoader or "
                              "another iterable")
-        self.data = check_batches("evaluate", data) if data is not None else None
+        elif data is not None:
+            check_batches("evaluate", data)
+        self.data = data
 
     def resume(self) -> None:
         """What was the best before is held against what comes."""
