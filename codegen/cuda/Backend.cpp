@@ -6,6 +6,7 @@
 #include "codegen/cuda/Group.h"
 #include "codegen/cuda/Opaque.h"
 #include "codegen/cuda/Program.h"
+#include "codegen/cuda/Tiles.h"
 #include "codegen/kernel/Contraction.h"
 #include "codegen/kernel/GroupLimits.h"
 #include "dialects/Exec/Exec.h"
@@ -78,6 +79,13 @@ public:
   getSourceHeaders() const override {
     return {{deviceHeaderName, deviceHeaderText()}};
   }
+
+  std::optional<double>
+  getProductSeconds(const Target &target,
+                    const ProductShape &shape) const override {
+    return productSeconds(shape, target);
+  }
+  bool cutsKernelsAtParts() const override { return true; }
 
   llvm::Expected<SourceTree> printProgram(const runtime::Program &program,
                                           llvm::ArrayRef<KernelImage> images,

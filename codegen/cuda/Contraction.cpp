@@ -95,21 +95,17 @@ FailureOr<Contraction> matchTiles(const Kernel &kernel) {
   return c;
 }
 
-Extents::Extents(const Contraction &c, const Roles &roles) {
+ProductShape shapeOf(const Contraction &c, const Roles &roles) {
   auto guess = [&](ArrayRef<unsigned> dims) {
     return product(c, dims)
         .evaluate([](StringRef) { return std::optional<int64_t>(512); })
         .value_or(512);
   };
-  rows = guess(roles.rows);
-  columns = guess(roles.columns);
-  batch = guess(roles.batch);
-  k = guess(roles.k);
-}
-
-int64_t Extents::tiles(int64_t m, int64_t n) const {
-  return int64_t(llvm::divideCeil(rows, m) * llvm::divideCeil(columns, n)) *
-         batch;
+  return {.batch = guess(roles.batch),
+          .rows = guess(roles.rows),
+          .columns = guess(roles.columns),
+          .k = guess(roles.k),
+          .elementBytes = storageBytes(c.x.element)};
 }
 
 bool acceptsTiles(const Kernel &kernel, const EmitOptions &) {
@@ -132,10 +128,10 @@ static Tile chooseTile(const Contraction &c, const Roles &roles,
                        const Target &target, bool isWide) {
   static const Tile tiles[] = {
       {128, 128, 8, 8, 8}, {64, 64, 16, 4, 4}, {32, 32, 32, 2, 2}};
-  Extents extents(c, roles);
+  ProductShape shape = shapeOf(c, roles);
   for (const Tile &tile : ArrayRef(tiles).drop_front(isWide).drop_back())
-    if (extents.rows * 2 > tile.m && extents.columns * 2 > tile.n &&
-        extents.tiles(tile.m, tile.n) >= target.cost.units)
+    if (shape.rows * 2 > tile.m && shape.columns * 2 > tile.n &&
+        countTiles(shape, tile.m, tile.n) >= target.cost.units)
       return tile;
   return tiles[2];
 }
@@ -145,11 +141,8 @@ SplitK::SplitK(const Contraction &c, const Roles &roles, const Target &target,
     : m(m), n(n) {
   tiles = product(c, roles.batch) * product(c, roles.rows).ceilDiv(m) *
           product(c, roles.columns).ceilDiv(n);
-  // A part with fewer steps along K is hardly worth its partial sums, and the
-  // last block reads all parts one after another.
-  constexpr int64_t least = 128, most = 32;
-  parts = chooseParts(tiles, product(c, roles.k), std::max(least, 4 * step),
-                      most, target);
+  parts = chooseParts(tiles, product(c, roles.k), leastOfPart(step), mostParts,
+                      target);
 }
 
 void callSkeleton(KernelPrinter &to, KernelText &text, const Contraction &c,

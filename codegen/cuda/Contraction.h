@@ -12,6 +12,7 @@
 #define MLC_CODEGEN_CUDA_CONTRACTION_H
 
 #include "codegen/cuda/KernelPrinter.h"
+#include "codegen/cuda/Tiles.h"
 #include "codegen/kernel/Contraction.h"
 
 namespace mlc::cuda {
@@ -64,6 +65,12 @@ bool readsAlongK(const Contraction &c, const Access &access, const Roles &roles,
 struct SplitK {
   SplitK(const Contraction &c, const Roles &roles, const Target &target,
          int64_t m, int64_t n, int64_t step);
+  /// A part with fewer steps along K is hardly worth its partial sums, and the
+  /// last block reads all parts one after another.
+  static int64_t leastOfPart(int64_t step) {
+    return std::max<int64_t>(128, 4 * step);
+  }
+  static constexpr int64_t mostParts = 32;
   int64_t m, n;
   IntExpr tiles, parts;
 };
@@ -73,13 +80,8 @@ std::string printProblem(KernelPrinter &to, const Contraction &c,
 /// Fills text and code with a call of `skeleton` for the problem.
 void callSkeleton(KernelPrinter &to, KernelText &text, const Contraction &c,
                   llvm::StringRef skeleton, const SplitK &split);
-/// Sizes of rows, columns, batch and K; open sizes count as large.
-struct Extents {
-  Extents(const Contraction &c, const Roles &roles);
-  int64_t rows, columns, batch, k;
-  /// The number of tiles of this size.
-  int64_t tiles(int64_t m, int64_t n) const;
-};
+/// The shape of a contraction; open sizes count as large.
+ProductShape shapeOf(const Contraction &c, const Roles &roles);
 
 } // namespace mlc::cuda
 

@@ -7,17 +7,38 @@ namespace mlc::cuda {
 
 constexpr int64_t counterBytes = runtime::GridLaunchStep::counterBytes;
 
-IntExpr chooseParts(IntExpr sums, IntExpr k, int64_t least, int64_t most,
-                    const Target &target) {
-  mlir::MLIRContext *ctx = sums.getContext();
-  auto number = [&](int64_t value) { return IntExpr::constant(ctx, value); };
+static IntExpr min(IntExpr a, IntExpr b) { return IntExpr::min(a, b); }
+static IntExpr max(IntExpr a, IntExpr b) { return IntExpr::max(a, b); }
+static IntExpr quotient(IntExpr a, IntExpr b) { return a.floorDiv(b); }
+static int64_t min(int64_t a, int64_t b) { return std::min(a, b); }
+static int64_t max(int64_t a, int64_t b) { return std::max(a, b); }
+static int64_t quotient(int64_t a, int64_t b) { return a / b; }
+
+/// The number of parts, of expressions or integers with `min`, `max` and
+/// `quotient`.
+template <typename T, typename Number>
+static T partsOf(T sums, T k, int64_t least, int64_t most, const Target &target,
+                 Number number) {
   // Two blocks for each multiprocessor, so that one computes while the other
   // waits; and a counter for each sum that is shared.
   constexpr int64_t counters = counterBytes / sizeof(uint32_t);
   int64_t blocks = 2 * std::min<int64_t>(target.cost.units, counters);
-  IntExpr room = number(blocks).floorDiv(IntExpr::max(sums, number(1)));
-  IntExpr worth = IntExpr::min(k.floorDiv(least), number(most));
-  return IntExpr::max(IntExpr::min(room, worth), number(1));
+  T room = quotient(number(blocks), max(sums, number(1)));
+  T worth = min(quotient(k, number(least)), number(most));
+  return max(min(room, worth), number(1));
+}
+
+IntExpr chooseParts(IntExpr sums, IntExpr k, int64_t least, int64_t most,
+                    const Target &target) {
+  return partsOf(sums, k, least, most, target, [&](int64_t value) {
+    return IntExpr::constant(sums.getContext(), value);
+  });
+}
+
+int64_t chooseParts(int64_t sums, int64_t k, int64_t least, int64_t most,
+                    const Target &target) {
+  return partsOf(sums, k, least, most, target,
+                 [](int64_t value) { return value; });
 }
 
 IntExpr workspaceBytes(IntExpr sums, IntExpr parts, int64_t bytes) {

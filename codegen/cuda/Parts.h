@@ -18,6 +18,8 @@ namespace mlc::cuda {
 /// terms: at most `most`, each with at least `least` terms.
 IntExpr chooseParts(IntExpr sums, IntExpr k, int64_t least, int64_t most,
                     const Target &target);
+int64_t chooseParts(int64_t sums, int64_t k, int64_t least, int64_t most,
+                    const Target &target);
 
 /// Bytes of workspace: counters, and `bytes` for each part of each sum; only
 /// counters if no sum is shared.

@@ -46,7 +46,7 @@ bool acceptsTensor(const Kernel &kernel, const EmitOptions &options) {
   if (failed(c) || productsOf(*c, findRoles(*c), options).empty())
     return false;
   // A word or two along k would be mostly zeros.
-  return Extents(*c, findRoles(*c)).k >= 8;
+  return shapeOf(*c, findRoles(*c)).k >= 8;
 }
 
 //===----------------------------------------------------------------------===//
@@ -124,41 +124,14 @@ static Reading chooseReading(const Contraction &c, const Access &access,
   return {"CopyMode::Elements", alongK};
 }
 
-//===----------------------------------------------------------------------===//
-// Tiles
-//===----------------------------------------------------------------------===//
-
-namespace {
-struct WarpTile {
-  int64_t m, n, warpsM, warpsN, stages;
-  int64_t threads() const { return warpsM * warpsN * 32; }
-};
-} // namespace
-
-/// The largest tile that still gives every multiprocessor work. All fit into
-/// the 99 KiB that a block has on every architecture from sm_80 on.
-static WarpTile chooseTile(const Contraction &c, const Roles &roles,
-                           const Target &target) {
-  static const WarpTile tiles[] = {{128, 128, 2, 4, 2},
-                                   {64, 128, 2, 4, 2},
-                                   {64, 64, 4, 2, 3},
-                                   {32, 64, 2, 2, 3}};
-  Extents extents(c, roles);
-  for (const WarpTile &tile : ArrayRef(tiles).drop_back())
-    if (extents.rows * 4 > tile.m * 3 && extents.columns * 4 > tile.n * 3 &&
-        extents.tiles(tile.m, tile.n) >= target.cost.units)
-      return tile;
-  return tiles[3];
-}
-
 FailureOr<KernelText> emitTensor(KernelPrinter &to) {
   FailureOr<Contraction> c = matchTiles(to.kernel);
   if (failed(c))
     return failure();
   Roles roles = findRoles(*c);
-  WarpTile tile = chooseTile(*c, roles, to.options.target);
-  // A step takes 32 words of every row.
-  int64_t step = 32 * (4 / storageBytes(c->x.element));
+  ProductShape shape = shapeOf(*c, roles);
+  WarpTile tile = chooseWarpTile(shape, to.options.target);
+  int64_t step = elementsOfStep(shape.elementBytes);
   SplitK split(*c, roles, to.options.target, tile.m, tile.n, step);
   to.before = (skeletonText("problem.cuh") + skeletonText("parts.cuh") +
                skeletonText("tensor.cuh"))

@@ -68,6 +68,23 @@ double Backend::getConvolutionShare(const Target &,
   return 1;
 }
 
+std::optional<double> Backend::getProductSeconds(const Target &,
+                                                 const ProductShape &) const {
+  return std::nullopt;
+}
+
+bool Backend::cutsKernelsAtParts() const { return false; }
+
+AlgorithmCosts Backend::getAlgorithmCosts(const Target &target) const {
+  return {[=, this](const ConvolutionShape &shape) {
+            return getConvolutionShare(target, shape);
+          },
+          [=, this](const ProductShape &shape) {
+            return getProductSeconds(target, shape);
+          },
+          cutsKernelsAtParts()};
+}
+
 std::optional<ConstantTransform> Backend::findTransform(const Kernel &,
                                                         const Target &) const {
   return std::nullopt;

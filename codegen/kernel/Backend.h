@@ -16,7 +16,7 @@
 #define MLC_CODEGEN_KERNEL_BACKEND_H
 
 #include "codegen/kernel/Kernel.h"
-#include "codegen/target/ConvolutionShape.h"
+#include "codegen/target/AlgorithmCosts.h"
 #include "codegen/target/Target.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -197,6 +197,15 @@ public:
   /// kernels.
   virtual double getConvolutionShare(const Target &target,
                                      const ConvolutionShape &shape) const;
+  /// The seconds of the arithmetic of products in the kernel that `compile`
+  /// makes of them, without the launch; none by default: the target's
+  /// description says it.
+  virtual std::optional<double>
+  getProductSeconds(const Target &target, const ProductShape &shape) const;
+  /// AlgorithmCosts::cutsKernelsAtParts; no by default.
+  virtual bool cutsKernelsAtParts() const;
+  /// These costs for one target. The result refers to the back end.
+  AlgorithmCosts getAlgorithmCosts(const Target &target) const;
 
   /// A faster algorithm for `kernel` that needs one of its arguments, if
   /// constant, in another form; none by default.

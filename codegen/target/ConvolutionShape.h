@@ -26,11 +26,6 @@ struct ConvolutionShape {
   auto operator<=>(const ConvolutionShape &) const = default;
 };
 
-/// The cost of a convolution by its best algorithm, as a share of the cost of
-/// direct convolution; at most 1. The cost model asks, and the back end that
-/// makes the code answers (Backend::getConvolutionShare).
-using ConvolutionShare = std::function<double(const ConvolutionShape &)>;
-
 } // namespace mlc
 
 #endif // MLC_CODEGEN_TARGET_CONVOLUTIONSHAPE_H

@@ -52,6 +52,10 @@ struct CostParameters {
   /// Whether operators read a part of a tensor in place (strided), so that a
   /// slice need not copy.
   bool readsInPlace = false;
+  /// By how much predictions of kernels err, as a share; 0 if unknown. A search
+  /// charges kernels that the given graph does not have that much more, so it
+  /// rewrites only what pays beyond the error.
+  double predictionError = 0;
 
   /// The assumed value of a symbol of the model.
   int64_t symbolValue = 64;

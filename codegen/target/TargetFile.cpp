@@ -27,6 +27,11 @@ constexpr Rate rates[] = {
     {"seconds_per_kernel", &CostParameters::secondsPerKernel, true},
 };
 
+/// Rates that a target may leave out; they are 0 then.
+constexpr Rate optionalRates[] = {
+    {"prediction_error", &CostParameters::predictionError, true},
+};
+
 struct Flag {
   const char *key;
   bool CostParameters::*field;
@@ -199,16 +204,23 @@ Error readSourced(Members &members, StringRef key, Target &target,
 Error readCost(const json::Object &object, Target &target) {
   Members members(object, "cost.");
   CostParameters &cost = target.cost;
+  auto readRate = [&](const Rate &rate) {
+    return readSourced(
+        members, rate.key, target, [&](const json::Value &value) -> Error {
+          auto number = positive(value, rate.mayBeZero);
+          if (!number)
+            return wrong(members.path + rate.key, "a positive number");
+          cost.*rate.field = *number;
+          return Error::success();
+        });
+  };
   for (const Rate &rate : rates)
-    if (Error error = readSourced(
-            members, rate.key, target, [&](const json::Value &value) -> Error {
-              auto number = positive(value, rate.mayBeZero);
-              if (!number)
-                return wrong(members.path + rate.key, "a positive number");
-              cost.*rate.field = *number;
-              return Error::success();
-            }))
+    if (Error error = readRate(rate))
       return error;
+  for (const Rate &rate : optionalRates)
+    if (object.get(rate.key))
+      if (Error error = readRate(rate))
+        return error;
   for (const Flag &flag : flags)
     if (Error error = readSourced(
             members, flag.key, target, [&](const json::Value &value) -> Error {
@@ -329,6 +341,9 @@ std::string writeTarget(const Target &target) {
   };
   for (const Rate &rate : rates)
     add(rate.key, target.cost.*rate.field);
+  for (const Rate &rate : optionalRates)
+    if (double value = target.cost.*rate.field)
+      add(rate.key, value);
   for (const Flag &flag : flags)
     add(flag.key, target.cost.*flag.field);
   add("units", target.cost.units);

@@ -10,13 +10,11 @@ using namespace mlc;
 
 CostModel mlc::makeCostModel(const CodeTarget &target,
                              const RewriteOptions &options) {
-  ConvolutionShare share;
+  AlgorithmCosts algorithms;
   if (target.backend && !options.forOthers)
-    share = [target](const ConvolutionShape &shape) {
-      return target.backend->getConvolutionShare(target.target, shape);
-    };
-  return CostModel(target.target.cost, options.timings.get(), std::move(share),
-                   options.assumedSizes);
+    algorithms = target.backend->getAlgorithmCosts(target.target);
+  return CostModel(target.target.cost, options.timings.get(),
+                   std::move(algorithms), options.assumedSizes);
 }
 
 /// Fails unless the trail turns `before` into the search's result: engines are

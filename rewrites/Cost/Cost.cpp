@@ -31,7 +31,7 @@ OperandFacts CostModel::factsOf(Operation *op) {
   return facts;
 }
 
-const CostModel::Counted &CostModel::count(Operation *op) const {
+CostModel::Counted &CostModel::count(Operation *op) const {
   Signature signature{op->getName(),
                       op->getAttrDictionary(),
                       {op->operand_type_begin(), op->operand_type_end()}};
@@ -95,17 +95,60 @@ double CostModel::directSeconds(const ContractionWork &work) const {
   return best;
 }
 
+bool CostModel::readsPart(Operation *op) const {
+  return isa<DefinitionOpInterface>(op) && count(op).work.isBox;
+}
+
+bool CostModel::isReinterpretation(Operation *op) const {
+  return isa<DefinitionOpInterface>(op) && count(op).work.isReinterpretation;
+}
+
+bool CostModel::isCut(Operation *op) const {
+  return llvm::any_of(op->getUsers(), [&](Operation *user) {
+    return readsPart(user) || (isReinterpretation(user) && isCut(user));
+  });
+}
+
 double CostModel::shareOf(const ConvolutionShape &shape) const {
   auto [it, isNew] = shares.try_emplace(shape);
   if (isNew)
-    it->second = share(shape);
+    it->second = algorithms.convolutionShare(shape);
   return it->second;
+}
+
+/// What the back end says of its kernel for a contraction; none where it says
+/// nothing.
+std::optional<double>
+CostModel::productSeconds(const ContractionWork &work) const {
+  // Far beyond any model, and doubles are exact.
+  constexpr double most = int64_t(1) << 40;
+  if (!algorithms.productSeconds ||
+      std::max({work.batch, work.rows, work.columns, work.depth}) > most)
+    return std::nullopt;
+  ProductShape shape;
+  shape.batch = work.batch;
+  shape.rows = work.rows;
+  shape.columns = work.columns;
+  shape.k = work.depth;
+  shape.elementBytes = std::max(1.0, work.elementBytes);
+  // Positions of a convolution are neighbours in memory.
+  if (work.convolution) {
+    std::swap(shape.rows, shape.columns);
+    shape.hasWindows =
+        work.convolution->kernelHeight > 1 || work.convolution->kernelWidth > 1;
+  }
+  // Narrow products run on other kernels.
+  if (std::min(shape.rows, shape.columns) <= mostVectors)
+    return std::nullopt;
+  return algorithms.productSeconds(shape);
 }
 
 double CostModel::contractionSeconds(const ContractionWork &work,
                                      const OperandFacts &facts) const {
+  if (std::optional<double> known = productSeconds(work))
+    return *known;
   double direct = directSeconds(work);
-  if (!share || !work.convolution)
+  if (!algorithms.convolutionShare || !work.convolution)
     return direct;
   ConvolutionShape shape = *work.convolution;
   shape.hasConstantFilter = facts.hasConstantWeights;
@@ -113,7 +156,9 @@ double CostModel::contractionSeconds(const ContractionWork &work,
 }
 
 double CostModel::seconds(Operation *op) const {
-  return seconds(op, factsOf(op));
+  OperandFacts facts = factsOf(op);
+  facts.isCut = isCut(op);
+  return seconds(op, facts);
 }
 
 double CostModel::seconds(Operation *op, const OperandFacts &facts) const {
@@ -130,19 +175,34 @@ double CostModel::seconds(Operation *op, const OperandFacts &facts) const {
   if (work.isReinterpretation)
     return 0;
   double scalar = work.operations / parameters.scalarFlopsPerSecond;
-  // Pointwise work joins the kernel of the operator that feeds it, and so does
-  // a part that is read in place.
-  if (facts.isFed && work.isPointwise)
-    return scalar;
   if (work.isBox && parameters.readsInPlace)
     return 0;
+  // Pointwise work joins the kernel of the operator that feeds it.
+  if (facts.isFed && work.isPointwise)
+    return scalar;
   if (counted.measured)
     return *counted.measured;
   double arithmetic = scalar;
   for (const ContractionWork &contraction : work.contractions)
     arithmetic += contractionSeconds(contraction, facts);
-  return std::max(arithmetic, bytesSeconds(work.bytes())) +
-         parameters.secondsPerKernel;
+  double taken = std::max(arithmetic, bytesSeconds(work.bytes())) +
+                 parameters.secondsPerKernel;
+  // The parts' readers take a kernel of their own.
+  if (facts.isCut && !work.contractions.empty() &&
+      algorithms.cutsKernelsAtParts)
+    taken += parameters.secondsPerKernel + bytesSeconds(work.bytesWritten);
+  bool isCharged = chargesNewKernels && !counted.isOfGraph;
+  return isCharged ? taken * (1 + parameters.predictionError) : taken;
+}
+
+CostModel CostModel::chargingNewKernels(Region &graph) const {
+  CostModel charging = *this;
+  charging.chargesNewKernels = true;
+  for (Block &block : graph)
+    for (Operation &op : block)
+      if (isa<DefinitionOpInterface>(op))
+        charging.count(&op).isOfGraph = true;
+  return charging;
 }
 
 double CostModel::effort(Operation *op, const OperandFacts &facts) const {

@@ -13,7 +13,7 @@
 #ifndef MLC_REWRITES_COST_COST_H
 #define MLC_REWRITES_COST_COST_H
 
-#include "codegen/target/ConvolutionShape.h"
+#include "codegen/target/AlgorithmCosts.h"
 #include "codegen/target/CostParameters.h"
 #include "mlir/IR/Operation.h"
 #include "rewrites/Cost/TimingCache.h"
@@ -32,20 +32,29 @@ struct OperandFacts {
   bool isFed = false;
   /// Every operand but the first is known when the model is compiled.
   bool hasConstantWeights = true;
+  /// Some operator reads a part of the result, perhaps behind reshapes
+  /// (CostModel::readsPart).
+  bool isCut = false;
 };
 
 /// Estimates operators of one context; not thread-safe.
 class CostModel {
 public:
   /// With `timings`, which must outlive the model, measured operators cost
-  /// their measured time. With `share`, convolutions cost what the back end's
-  /// best algorithm takes; without it, direct convolution. It is called once
-  /// per shape. `sizes` overrides the parameters' common size for some symbols.
+  /// their measured time. With `algorithms`, contractions cost what the back
+  /// end's code takes; convolutions are asked for once per shape. `sizes`
+  /// overrides the parameters' common size for some symbols.
   explicit CostModel(CostParameters given, const TimingCache *timings = nullptr,
-                     ConvolutionShare share = nullptr,
+                     AlgorithmCosts algorithms = {},
                      std::map<std::string, int64_t, std::less<>> sizes = {})
-      : parameters(std::move(given)), timings(timings), share(std::move(share)),
+      : parameters(std::move(given)), timings(timings),
+        algorithms(std::move(algorithms)),
         symbols{std::move(sizes), parameters.symbolValue} {}
+
+  /// The model by which a search changes `graph`: kernels that `graph` does not
+  /// have, and that nobody measured, cost more by the error of predictions
+  /// (CostParameters::predictionError). So a change must gain more than that.
+  CostModel chargingNewKernels(mlir::Region &graph) const;
 
   /// Seconds of one run of `op`, with the facts derived from its operands.
   double seconds(mlir::Operation *op) const;
@@ -59,7 +68,12 @@ public:
   /// The sum over all operators in a region's blocks.
   double seconds(mlir::Region &region) const;
 
-  /// The facts in the graph around `op`.
+  /// Whether `op` takes a part of a tensor at constant offsets and steps.
+  bool readsPart(mlir::Operation *op) const;
+  /// Whether the result of `op` shares the operand's storage.
+  bool isReinterpretation(mlir::Operation *op) const;
+
+  /// The facts about the operands of `op` in the graph around it.
   static OperandFacts factsOf(mlir::Operation *op);
 
   const CostParameters &getParameters() const { return parameters; }
@@ -81,21 +95,25 @@ private:
   struct Counted {
     Work work;
     std::optional<double> measured;
+    bool isOfGraph = false; ///< of chargingNewKernels
   };
 
-  const Counted &count(mlir::Operation *op) const;
+  Counted &count(mlir::Operation *op) const;
+  bool isCut(mlir::Operation *op) const;
   double contractionSeconds(const ContractionWork &work,
                             const OperandFacts &facts) const;
   double directSeconds(const ContractionWork &work) const;
   double shareOf(const ConvolutionShape &shape) const;
+  std::optional<double> productSeconds(const ContractionWork &work) const;
   double bytesSeconds(double bytes) const;
 
   CostParameters parameters;
   const TimingCache *timings;
-  ConvolutionShare share;
+  AlgorithmCosts algorithms;
   SymbolSizes symbols;
   mutable std::map<ConvolutionShape, double> shares;
   mutable std::unordered_map<Signature, Counted, SignatureHash> counted;
+  bool chargesNewKernels = false;
 };
 
 } // namespace mlc

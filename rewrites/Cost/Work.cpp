@@ -100,6 +100,8 @@ private:
       classify(loop, dependence(*a, loop.id), dependence(*b, loop.id),
                contraction);
     contraction.depth = pointsOf(reduce.loops);
+    if (a->type.isIntOrFloat())
+      contraction.elementBytes = a->type.getIntOrFloatBitWidth() / 8.0;
     contraction.convolution = findConvolution(reduce, *a, *b, contraction);
     work.contractions.push_back(contraction);
     return true;

@@ -23,6 +23,8 @@ namespace mlc {
 /// group.
 struct ContractionWork {
   double batch = 1, rows = 1, columns = 1, depth = 1;
+  /// The size of a factor's elements.
+  double elementBytes = 4;
   /// Its shape if it is a 2-D convolution with a filter of fixed sizes. The
   /// caller decides whether the filter is constant.
   std::optional<ConvolutionShape> convolution;

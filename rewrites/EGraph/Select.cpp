@@ -63,7 +63,25 @@ OperandFacts Selector::factsOf(NodeId node) {
     facts.isFed |= data.isProduced && !data.isCompileTime();
     facts.hasConstantWeights &= i == 0 || data.isCompileTime();
   }
+  facts.isCut = isCut(node);
   return facts;
+}
+
+bool Selector::isCut(NodeId node) {
+  // A class may be a reshape of itself.
+  llvm::SmallSetVector<NodeId, 4> classes;
+  classes.insert(graph.find(node));
+  for (size_t i = 0; i < classes.size(); ++i)
+    for (NodeId parent : graph.classOf(classes[i]).parents) {
+      if (graph.operatorOf(parent).kind != Operator::Kind::Compute)
+        continue;
+      Operation *reader = graph.prototypeOf(parent);
+      if (cost.readsPart(reader))
+        return true;
+      if (cost.isReinterpretation(reader))
+        classes.insert(graph.find(parent));
+    }
+  return false;
 }
 
 double Selector::secondsOf(NodeId node) {

@@ -42,8 +42,8 @@ std::optional<double> SearchReport::gap() const {
   if (!lowerBound)
     return std::nullopt;
   // Sums of the same numbers in another order differ by rounding.
-  return secondsAfter > 0
-             ? std::max(0.0, (secondsAfter - *lowerBound) / secondsAfter)
+  return chargedSeconds > 0
+             ? std::max(0.0, (chargedSeconds - *lowerBound) / chargedSeconds)
              : 0;
 }
 
@@ -225,14 +225,15 @@ private:
 } // namespace
 
 FailureOr<SearchReport> mlc::search(func::FuncOp function, RuleSet &rules,
-                                    const CostModel &cost,
+                                    const CostModel &predicted,
                                     const SearchOptions &options) {
   auto start = std::chrono::steady_clock::now();
   SearchReport report;
   report.engine = options.engine;
-  report.secondsBefore = predictSeconds(function, cost);
-  report.assumedSizes = assumedSizes(function, cost);
-  TrailGains gains(function, cost);
+  report.secondsBefore = predictSeconds(function, predicted);
+  report.assumedSizes = assumedSizes(function, predicted);
+  TrailGains gains(function, predicted);
+  const CostModel cost = predicted.chargingNewKernels(function.getBody());
   if (options.engine == SearchEngine::Backtracking) {
     BacktrackOptions backtracking;
     backtracking.fp = options.fp;
@@ -259,7 +260,8 @@ FailureOr<SearchReport> mlc::search(func::FuncOp function, RuleSet &rules,
         report.trail.steps.size() < greedy.maxSteps ? "no-gain" : "step-limit";
     report.searchSteps = report.trail.steps.size();
   }
-  report.secondsAfter = predictSeconds(function, cost);
+  report.secondsAfter = predictSeconds(function, predicted);
+  report.chargedSeconds = predictSeconds(function, cost);
   gains.share(report.trail, function, rules);
   report.seconds = secondsSince(start);
   if (failed(verify(function)))

@@ -38,11 +38,14 @@ struct SearchReport {
   SearchEngine engine = SearchEngine::EGraph;
   /// Predicted time of one run of the function.
   double secondsBefore = 0, secondsAfter = 0;
+  /// The same afterwards, as the engine counts: kernels that the function did
+  /// not have cost more by the error of predictions (CostModel).
+  double chargedSeconds = 0;
   /// The open dims of the function in the order of first use, with the size
   /// that predictions assume.
   std::vector<std::pair<std::string, int64_t>> assumedSizes;
-  /// No function that the engine has seen is cheaper; nullopt if the engine
-  /// proves no bound.
+  /// No function that the engine has seen is cheaper, as the engine counts;
+  /// nullopt if the engine proves no bound.
   std::optional<double> lowerBound;
   /// "saturated", "node-limit", "iteration-limit", "step-limit" of an e-graph;
   /// "no-gain" where no step of greedy rewriting pays, or "step-limit";
@@ -61,7 +64,7 @@ struct SearchReport {
   size_t nodes = 0, classes = 0, iterations = 0;
   Trail trail;
 
-  /// (secondsAfter - lowerBound) / secondsAfter, if there is a bound.
+  /// (chargedSeconds - lowerBound) / chargedSeconds, if there is a bound.
   std::optional<double> gap() const;
 };
 

@@ -1,0 +1,52 @@
+//===- Tiles.cpp - The tiles of a contraction on tensor cores -------------===//
+
+#include "codegen/cuda/Tiles.h"
+#include "codegen/cuda/Contraction.h"
+#include "codegen/cuda/Parts.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace mlc::cuda {
+
+int64_t countTiles(const ProductShape &shape, int64_t m, int64_t n) {
+  return int64_t(llvm::divideCeil(shape.rows, m) *
+                 llvm::divideCeil(shape.columns, n)) *
+         shape.batch;
+}
+
+WarpTile chooseWarpTile(const ProductShape &shape, const Target &target) {
+  static const WarpTile tiles[] = {{128, 128, 2, 4, 2},
+                                   {64, 128, 2, 4, 2},
+                                   {64, 64, 4, 2, 3},
+                                   {32, 64, 2, 2, 3}};
+  for (const WarpTile &tile : llvm::ArrayRef(tiles).drop_back())
+    if (shape.rows * 4 > tile.m * 3 && shape.columns * 4 > tile.n * 3 &&
+        countTiles(shape, tile.m, tile.n) >= target.cost.units)
+      return tile;
+  return tiles[3];
+}
+
+std::optional<double> productSeconds(const ProductShape &shape,
+                                     const Target &target) {
+  if (EmitOptions{target}.arch() < 80)
+    return std::nullopt;
+  // Fitted to times on an H200 (docs/Measurements/cost-model.md): a block waits
+  // for the factors of each step, however small the tile is; windows take
+  // divisions as well. Large tiles reach this share of the peak.
+  constexpr double waitForFactors = 0.6e-6, waitForWindows = 0.85e-6;
+  constexpr double shareOfPeak = 0.22;
+  WarpTile tile = chooseWarpTile(shape, target);
+  int64_t step = elementsOfStep(shape.elementBytes);
+  int64_t tiles = std::max<int64_t>(countTiles(shape, tile.m, tile.n), 1);
+  int64_t parts = chooseParts(tiles, shape.k, SplitK::leastOfPart(step),
+                              SplitK::mostParts, target);
+  double steps = llvm::divideCeil(llvm::divideCeil(shape.k, step), parts);
+  double waves = llvm::divideCeil(tiles * parts, target.cost.units);
+  double peak = target.cost.contractionFlopsPerSecond / target.cost.units *
+                (4.0 / shape.elementBytes);
+  double arithmetic = 2.0 * tile.m * tile.n * step / (peak * shareOfPeak);
+  double wait = shape.hasWindows ? waitForWindows : waitForFactors;
+  return waves * steps * std::max(arithmetic, wait);
+}
+
+} // namespace mlc::cuda

@@ -1,0 +1,43 @@
+//===- Tiles.h - The tiles of a contraction on tensor cores -----*- C++ -*-===//
+//
+// The choice of a tile depends on sizes alone, so that the emitter and the cost
+// model make the same.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MLC_CODEGEN_CUDA_TILES_H
+#define MLC_CODEGEN_CUDA_TILES_H
+
+#include "codegen/target/AlgorithmCosts.h"
+#include "codegen/target/Target.h"
+
+namespace mlc::cuda {
+
+/// The part of the result that a block of `warpsM` x `warpsN` warps computes,
+/// and the steps along K whose factors are in shared memory at a time.
+struct WarpTile {
+  int64_t m, n, warpsM, warpsN, stages;
+  int64_t threads() const { return warpsM * warpsN * 32; }
+};
+
+/// The largest tile that still gives every multiprocessor work. All fit into
+/// the 99 KiB that a block has on every architecture from sm_80 on.
+WarpTile chooseWarpTile(const ProductShape &shape, const Target &target);
+
+/// How many elements along K a step takes: 32 words of every row.
+constexpr int64_t elementsOfStep(int64_t elementBytes) {
+  return 32 * 4 / elementBytes;
+}
+
+/// The tiles of `m` x `n` that cover the results of all products.
+int64_t countTiles(const ProductShape &shape, int64_t m, int64_t n);
+
+/// The estimated seconds of the arithmetic of products on tensor cores
+/// (Backend::getProductSeconds): waves of tiles, each a number of steps. None
+/// if the target has no kernels for tensor cores.
+std::optional<double> productSeconds(const ProductShape &shape,
+                                     const Target &target);
+
+} // namespace mlc::cuda
+
+#endif // MLC_CODEGEN_CUDA_TILES_H
