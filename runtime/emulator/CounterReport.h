@@ -3,7 +3,8 @@
 #ifndef MLC_RUNTIME_EMULATOR_COUNTERREPORT_H
 #define MLC_RUNTIME_EMULATOR_COUNTERREPORT_H
 
-#include "runtime/emulator/Counters.h"
+#include "runtime/emulator/Counts.h"
+#include "runtime/emulator/Launch.h"
 
 #include <string>
 

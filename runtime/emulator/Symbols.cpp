@@ -16,13 +16,12 @@ namespace {
 /// The lines of a file, trimmed; read once.
 class Lines {
 public:
-  const std::string &at(const std::string &path, unsigned long number) {
-    static const std::string none;
+  std::string at(const std::string &path, unsigned long number) {
     auto [file, isNew] = files.try_emplace(path);
     if (isNew)
       read(path, file->second);
     return number && number <= file->second.size() ? file->second[number - 1]
-                                                   : none;
+                                                   : "";
   }
 
 private:
