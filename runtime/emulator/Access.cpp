@@ -7,6 +7,7 @@
 
 #include "runtime/emulator/Access.h"
 #include "runtime/emulator/Arena.h"
+#include "runtime/emulator/Counters.h"
 #include "runtime/emulator/Cuda.h"
 #include "runtime/emulator/Execution.h"
 
@@ -174,6 +175,9 @@ inline void checkWords(uintptr_t address, const void *at) {
   const Clock &clock = execution.clock;
   Who me = clock.me;
   ++execution.accesses;
+  if (counting) [[unlikely]]
+    counters.access(execution.running, address, bytes, isWrite,
+                    execution.place(at));
   if (!arena->has(address) || (address & (bytes - 1))) [[unlikely]]
     return checkSlowly(address, bytes, bytes, isWrite, at, me);
   uint64_t floor = floorOf(address);
@@ -235,6 +239,9 @@ static uintptr_t addressOf(const void *memory) {
 }
 static void checkPlain(const void *memory, size_t bytes, size_t align,
                        bool isWrite, const void *at) {
+  if (counting)
+    counters.pieces(execution.running, addressOf(memory), bytes, isWrite,
+                    execution.place(at));
   checkAccess(addressOf(memory), bytes, align, isWrite, at, execution.clock.me);
 }
 
@@ -279,6 +286,21 @@ MLC_UNALIGNED(2, write, true)
 MLC_UNALIGNED(4, write, true)
 MLC_UNALIGNED(8, write, true)
 MLC_UNALIGNED(16, write, true)
+
+void mlc::emulator::checkWide(void *memory, unsigned bytes, bool isWrite,
+                              void *at) {
+  switch (bytes) {
+  case 4:
+    return isWrite ? __tsan_write4_pc(memory, at) : __tsan_read4_pc(memory, at);
+  case 8:
+    return isWrite ? __tsan_write8_pc(memory, at) : __tsan_read8_pc(memory, at);
+  case 16:
+    return isWrite ? __tsan_write16_pc(memory, at)
+                   : __tsan_read16_pc(memory, at);
+  default:
+    return checkPlain(memory, bytes, bytes, isWrite, at);
+  }
+}
 
 extern "C" {
 MLC_EMULATOR_API void __tsan_init() {}

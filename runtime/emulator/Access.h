@@ -16,8 +16,11 @@ namespace mlc::emulator {
 void checkAccess(uintptr_t address, size_t bytes, size_t align, bool isWrite,
                  const void *at, Who who);
 
-/// The same for a later write of whole words by an asynchronous copy; until
-/// endCopy() no thread may touch them.
+/// The same for a load or store of 1, 2, 4, 8 or 16 aligned bytes, counted too.
+void checkWide(void *memory, unsigned bytes, bool isWrite, void *at);
+
+/// Like checkAccess() for a later write of whole words by an asynchronous copy;
+/// until endCopy() no thread may touch them.
 void beginCopy(uintptr_t to, unsigned bytes, const void *at);
 void endCopy(uintptr_t to, unsigned bytes, const void *at);
 

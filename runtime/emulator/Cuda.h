@@ -115,6 +115,11 @@ MLC_EMULATOR_API CUresult mlcEmulatorAccess(CUdeviceptr memory, size_t bytes,
                                             int writes);
 /// How many kernel accesses this process has checked.
 MLC_EMULATOR_API uint64_t mlcEmulatorAccesses();
+/// A figure of a kernel over its launches so far ("global_loads.sectors",
+/// "blocks"; runtime/emulator/Counts.h), 0 if there is none. Launches count
+/// if MLC_EMULATOR_COUNTERS names a file.
+MLC_EMULATOR_API uint64_t mlcEmulatorCounted(const char *kernel,
+                                             const char *figure);
 }
 
 namespace mlc::emulator {

@@ -2,6 +2,7 @@
 
 #include "runtime/emulator/Execution.h"
 #include "runtime/emulator/Arena.h"
+#include "runtime/emulator/Counters.h"
 #include "runtime/emulator/Options.h"
 #include "runtime/emulator/Trap.h"
 
@@ -107,11 +108,14 @@ void Execution::run(const Launch &given) {
   laneOrder.resize(32);
   std::iota(laneOrder.begin(), laneOrder.end(), 0);
 
+  counters.startLaunch(*launch, checks);
+
   Traps traps([] { return execution.running < Fibers::count; });
   if (sigsetjmp(Traps::escape, 1) == 0)
     runBlocks();
   else
     reportTrap();
+  counters.endLaunch();
   running = Fibers::count;
   launch = nullptr;
 }
@@ -164,6 +168,8 @@ void Execution::startBlock(uint64_t number) {
 
 void Execution::runBlock(uint64_t number) {
   startBlock(number);
+  if (counting)
+    counters.startBlock();
   auto isDone = [](const Thread &t) { return t.wait == Wait::Done; };
   for (;;) {
     bool moved = false;
@@ -229,6 +235,8 @@ bool Execution::completeWarp(unsigned first, unsigned end) {
   for (unsigned i = first; i < end; ++i)
     if (!waitAlike(threads[i], threads[first]))
       return false;
+  if (counting)
+    countWarp(first, end);
   switch (what) {
   case Wait::Nothing:
   case Wait::Block:
@@ -256,11 +264,31 @@ bool Execution::completeWarp(unsigned first, unsigned end) {
   return true;
 }
 
+/// Counts what a warp did that has converged, and its next operation.
+void Execution::countWarp(unsigned first, unsigned end) {
+  counters.converge(first, end);
+  const Thread &thread = threads[first];
+  if (!thread.at)
+    return; // it has ended
+  Counts &counts = counters.at(place(thread.at));
+  if (thread.wait == Wait::Warp)
+    ++counts.warpBarriers;
+  if (thread.wait == Wait::Shuffle)
+    ++counts.shuffles;
+  if (thread.wait == Wait::Multiply) {
+    unsigned kind = thread.kind - 1;
+    ++counts.products;
+    counts.multiplyAdds += 16 * 8 * (kind == 2 ? 8 : kind >= 4 ? 32 : 16);
+  }
+}
+
 /// Passes the block's barrier if all threads wait at the same one.
 bool Execution::passBarrier() {
   for (unsigned i = 0; i < threadCount; ++i)
     if (threads[i].wait != Wait::Block || threads[i].site != threads[0].site)
       return false;
+  if (counting)
+    ++counters.at(place(threads[0].at)).barriers;
   clock.phase = clock.next;
   handovers.passBarrier(clock);
   for (unsigned warp = 0; warp < warpCount; ++warp)

@@ -100,6 +100,7 @@ private:
            a.transposed == b.transposed && a.site == b.site;
   }
   bool completeWarp(unsigned first, unsigned end);
+  void countWarp(unsigned first, unsigned end);
   bool passBarrier();
   void reportDivergence();
   void shuffle(unsigned first, unsigned end);

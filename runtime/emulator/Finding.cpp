@@ -2,14 +2,12 @@
 
 #include "runtime/emulator/Finding.h"
 #include "runtime/emulator/Cuda.h"
-#include "runtime/emulator/Process.h"
+#include "runtime/emulator/Symbols.h"
 
 #include <cstdio>
-#include <cstdlib>
-#include <fstream>
 #include <map>
 #include <mutex>
-#include <sstream>
+#include <set>
 
 namespace mlc::emulator {
 
@@ -43,86 +41,34 @@ const char *titleOf(Problem problem) {
   return "";
 }
 
-/// The `number`th line of a file, trimmed; empty if none.
-std::string lineOf(const std::string &path, unsigned long number) {
-  std::ifstream file(path);
-  std::string line;
-  while (number && std::getline(file, line))
-    --number;
-  if (number)
-    return "";
-  size_t begin = line.find_first_not_of(" \t");
-  if (begin == std::string::npos)
-    return "";
-  return line.substr(begin, line.find_last_not_of(" \t\r") + 1 - begin);
-}
-
-/// Finds source lines, all with one run of a tool.
-class Symbolizer {
+/// Texts of the places of findings.
+class Places {
 public:
-  Symbolizer(const Launch &launch, const std::vector<Finding> &findings) {
+  Places(const Launch &launch, const std::vector<Finding> &findings)
+      : launch(launch) {
+    std::set<uint32_t> places;
     for (const Finding &finding : findings)
       for (uint32_t place : {finding.self.at, finding.other.at})
         if (place)
-          lines[place];
-    std::string tool =
-        findProgram({"llvm-symbolizer-22", "llvm-symbolizer", "addr2line"});
-    std::vector<std::string> command = {tool, "-a", "-f",
-                                        "-i", "-e", launch.modulePath};
-    for (auto &[place, line] : lines) {
-      line = launch.modulePath + "+" + offset(place) +
-             " (install llvm-symbolizer or addr2line to see the line)";
-      command.push_back(offset(place));
-    }
-    std::string output;
-    if (!lines.empty() && !tool.empty() && runProgram(command, output) == 0)
-      read(output);
+          places.insert(place);
+    lines = findLines(launch.modulePath, places);
   }
 
-  const std::string &operator()(uint32_t place) const {
-    return lines.find(place)->second;
+  std::string operator()(uint32_t place) const {
+    const SourceLine &line = lines.find(place)->second;
+    if (line.path.empty())
+      return launch.modulePath + "+" + offsetOf(place) +
+             " (install llvm-symbolizer or addr2line to see the line)";
+    return line.path + ":" + std::to_string(line.number) + ": " + line.text;
   }
 
 private:
-  /// A place is a return address, hence the next instruction.
-  static std::string offset(uint32_t place) {
-    char text[32];
-    std::snprintf(text, sizeof(text), "0x%x", place - 1);
-    return text;
-  }
-
-  /// For each address there is a line that repeats it, then two per frame from
-  /// the inside out: the function, and FILE:12 followed by more. Takes the
-  /// first frame in the kernel's own source, not in the device header.
-  void read(const std::string &output) {
-    std::istringstream stream(output);
-    std::string text, where;
-    auto next = lines.begin(), current = lines.end();
-    bool isOwn = false;
-    while (std::getline(stream, text)) {
-      if (text.rfind("0x", 0) == 0 && next != lines.end()) {
-        current = next++;
-        isOwn = false;
-        continue;
-      }
-      if (text.empty() || !std::getline(stream, where))
-        continue;
-      if (current == lines.end() || isOwn || where[0] == '?')
-        continue;
-      isOwn = where.find("mlc_device.cuh:") == std::string::npos;
-      std::string path = where.substr(0, where.find(':'));
-      unsigned long number =
-          std::strtoul(where.c_str() + path.size() + 1, nullptr, 10);
-      current->second =
-          path + ":" + std::to_string(number) + ": " + lineOf(path, number);
-    }
-  }
-
-  std::map<uint32_t, std::string> lines;
+  const Launch &launch;
+  std::map<uint32_t, SourceLine> lines;
 };
 
 void append(std::string &text, const Side &side, const Launch &launch,
-            const Symbolizer &lines) {
+            const Places &lines) {
   Index block = launch.block;
   unsigned x = side.thread % block.x, y = side.thread / block.x % block.y,
            z = side.thread / block.x / block.y;
@@ -153,7 +99,7 @@ int errorOf(Problem problem) {
 
 std::string describe(const Launch &launch,
                      const std::vector<Finding> &findings) {
-  Symbolizer lines(launch, findings);
+  Places lines(launch, findings);
   std::string text;
   for (const Finding &finding : findings) {
     text +=

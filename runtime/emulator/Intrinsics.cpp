@@ -2,6 +2,7 @@
 
 #include "runtime/emulator/Access.h"
 #include "runtime/emulator/Arena.h"
+#include "runtime/emulator/Counters.h"
 #include "runtime/emulator/Cuda.h"
 #include "runtime/emulator/Execution.h"
 
@@ -182,6 +183,20 @@ MLC_EMULATOR_API Index mlcEmulatorBlockDim() { return execution.launch->block; }
 MLC_EMULATOR_API Index mlcEmulatorGridDim() { return execution.launch->grid; }
 MLC_EMULATOR_API uint8_t *mlcEmulatorSharedMemory() { return arena->shared(); }
 
+MLC_EMULATOR_API Words mlcEmulatorLoadWide(const void *from, unsigned bytes) {
+  if (execution.checks)
+    checkWide(const_cast<void *>(from), bytes, false, MLC_HERE);
+  Words words = {};
+  std::memcpy(&words, from, bytes);
+  return words;
+}
+MLC_EMULATOR_API void mlcEmulatorStoreWide(void *to, Words words,
+                                           unsigned bytes) {
+  if (execution.checks)
+    checkWide(to, bytes, true, MLC_HERE);
+  std::memcpy(to, &words, bytes);
+}
+
 MLC_EMULATOR_API void mlcEmulatorSyncBlock(unsigned site) {
   execution.current().site = site;
   execution.wait(Wait::Block, MLC_HERE);
@@ -205,6 +220,8 @@ MLC_EMULATOR_API unsigned mlcEmulatorCount(unsigned *counter, unsigned number) {
     execution.report(
         {Problem::OutOfBounds, self, {}, arena->describe(address)});
   }
+  if (counting)
+    ++counters.at(execution.place(MLC_HERE)).atomics;
   if (execution.checks)
     checkAccess(address, 4, 4, true, MLC_HERE, execution.clock.me | atomic);
   execution.handovers.count(address, execution.clock);
@@ -227,12 +244,17 @@ MLC_EMULATOR_API void mlcEmulatorCopyAsync(void *to, const void *from,
     misplaced(target, "copies to what is not shared memory");
   if (valid && arena->isShared(source))
     misplaced(source, "copies from what is not global memory");
+  uint32_t place = execution.place(MLC_HERE);
+  if (counting && valid)
+    counters.access(execution.running, source, bytes, false, place);
+  if (counting)
+    counters.access(execution.running, target, bytes, true, place);
   if (execution.checks) {
     if (valid)
       checkAccess(source, bytes, bytes, false, MLC_HERE, execution.clock.me);
     beginCopy(target, bytes, MLC_HERE);
   }
-  Copy copy{target, bytes, thread.group, execution.place(MLC_HERE), {}};
+  Copy copy{target, bytes, thread.group, place, {}};
   if (valid)
     std::memcpy(copy.data, from, bytes);
   thread.copies.push_back(copy);
@@ -266,6 +288,9 @@ MLC_EMULATOR_API Words mlcEmulatorLoadMatrices(const void *row, bool transposed,
     execution.report(
         {Problem::OutOfBounds, self, {}, arena->describe(address)});
   }
+  if (counting)
+    counters.access(execution.running, address, 16, false,
+                    execution.place(MLC_HERE));
   // All lanes receive parts of the row.
   if (execution.checks)
     checkAccess(address, 16, 16, false, MLC_HERE,

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <mutex>
 #include <optional>
 #include <string_view>
@@ -115,12 +116,22 @@ std::string wrongEnvironment() {
   std::string_view checks = environment("MLC_EMULATOR_CHECKS");
   if (!checks.empty() && checks != "0" && checks != "1")
     return wrong("MLC_EMULATOR_CHECKS", "0 or 1");
+  std::string file = countersFile();
+  if (!file.empty() && !checksOn())
+    return "MLC_EMULATOR_COUNTERS needs the checks of accesses, but "
+           "MLC_EMULATOR_CHECKS is 0";
+  if (!file.empty() && !std::ofstream(file, std::ios::app))
+    return wrong("MLC_EMULATOR_COUNTERS", "a file that can be written");
   std::lock_guard<std::mutex> lock(failures.mutex);
   failures.read();
   return failures.wrong.empty() ? "" : "MLC_EMULATOR_FAIL: " + failures.wrong;
 }
 
 bool checksOn() { return environment("MLC_EMULATOR_CHECKS") != "0"; }
+
+std::string countersFile() {
+  return std::string(environment("MLC_EMULATOR_COUNTERS"));
+}
 
 uint64_t orderSeed() {
   return parseNumber<uint64_t>(environment("MLC_EMULATOR_SEED")).value_or(0);

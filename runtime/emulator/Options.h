@@ -12,6 +12,8 @@ namespace mlc::emulator {
 bool checksOn();       ///< MLC_EMULATOR_CHECKS, default 1
 uint64_t orderSeed();  ///< MLC_EMULATOR_SEED; 0: in order
 bool launchBlocking(); ///< CUDA_LAUNCH_BLOCKING, as in CUDA
+/// MLC_EMULATOR_COUNTERS: where counters are written to; empty: none are kept
+std::string countersFile();
 
 /// What is wrong with a variable, and its valid values; empty if nothing is.
 std::string wrongEnvironment();

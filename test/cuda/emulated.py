@@ -161,12 +161,12 @@ class Graph:
                 self.kernels[case].append(kernel and kernel[1])
         return self
 
-    def run(self, inputs, seed=0):
-        """{output: array} of a run on the emulator, which must have nothing to say."""
+    def run(self, inputs, seed=0, **variables):
+        """{output: array} of a run on the emulator, which must have nothing to say. `variables`: of the environment."""
         np.savez(self.folder / "in.npz", **inputs)
         done = self.tools.mlc("run", self.artifact, "--device", "emulator", "--input", self.folder / "in.npz",
                               "--output-npz", self.folder / "out.npz",
-                              env={**os.environ, "MLC_EMULATOR_SEED": str(seed)})
+                              env={**os.environ, "MLC_EMULATOR_SEED": str(seed), **variables})
         assert done.returncode == 0 and not done.stderr, done.stderr
         with np.load(self.folder / "out.npz") as results:
             return dict(results)

@@ -226,6 +226,8 @@ def test_sessions_on_two_devices_in_threads(tools, tmp_path):
 @pytest.mark.parametrize("variables, message", [
     ({"MLC_EMULATOR_DEVICES": "many"}, "MLC_EMULATOR_DEVICES is 'many'; expected a number from 1 to 16"),
     ({"MLC_EMULATOR_SEED": "x"}, "MLC_EMULATOR_SEED is 'x'; expected a number"),
+    ({"MLC_EMULATOR_COUNTERS": "/nowhere/c.json"},
+     "MLC_EMULATOR_COUNTERS is '/nowhere/c.json'; expected a file that can be written"),
     ({"MLC_EMULATOR_FAIL": "cuMemAlloc_v2"}, "MLC_EMULATOR_FAIL: 'cuMemAlloc_v2' names no call that shall fail"),
 ])
 def test_garbage_in_the_environment(tools, tmp_path, variables, message):

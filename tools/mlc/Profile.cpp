@@ -28,8 +28,10 @@ llvm::Expected<Peak> mlc::cli::findPeak(const Model &model,
                                         llvm::StringRef device,
                                         unsigned threads) {
   if (device.starts_with("emulator"))
-    return Peak{"no share of a peak: the emulator's times say nothing of a GPU",
-                std::nullopt};
+    return Peak{
+        "no share of a peak: the emulator's times say nothing of a GPU, but "
+        "MLC_EMULATOR_COUNTERS=FILE counts what accesses cost",
+        std::nullopt};
   std::string name = wanted.str();
   if (name.empty()) {
     auto manifest = model.manifest();

@@ -118,6 +118,21 @@ MLC_DEVICE unsigned long long toUInt64(double value) {
 }
 
 //===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+/// One access of 1, 2, 4, 8 or 16 bytes, at a multiple of its size.
+template <typename Value> MLC_DEVICE Value loadWide(const void *from) {
+  static_assert(alignof(Value) == sizeof(Value), "it is one access");
+  return *static_cast<const Value *>(from);
+}
+template <typename Value>
+MLC_DEVICE void storeWide(void *to, const Value &value) {
+  static_assert(alignof(Value) == sizeof(Value), "it is one access");
+  *static_cast<Value *>(to) = value;
+}
+
+//===----------------------------------------------------------------------===//
 // Blocks and warps
 //===----------------------------------------------------------------------===//
 

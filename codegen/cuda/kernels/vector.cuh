@@ -5,9 +5,9 @@ template <typename T, int N> struct alignas(sizeof(T) * N) Vector {
 };
 /// Loads N elements from `from`, which is aligned to their size.
 template <int N, typename T> MLC_DEVICE Vector<T, N> loadVector(const T *from) {
-  return *reinterpret_cast<const Vector<T, N> *>(from);
+  return loadWide<Vector<T, N>>(from);
 }
 template <int N, typename T>
 MLC_DEVICE void storeVector(T *to, const Vector<T, N> &value) {
-  *reinterpret_cast<Vector<T, N> *>(to) = value;
+  storeWide(to, value);
 }

@@ -295,6 +295,34 @@ MLC_DEVICE unsigned long long toUInt64(double value) {
 }
 
 //===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+struct mlcEmulatorWords {
+  uint64_t first, second;
+};
+extern "C" mlcEmulatorWords mlcEmulatorLoadWide(const void *from,
+                                                unsigned bytes) noexcept;
+extern "C" void mlcEmulatorStoreWide(void *to, mlcEmulatorWords words,
+                                     unsigned bytes) noexcept;
+
+/// One access of 1, 2, 4, 8 or 16 bytes, at a multiple of its size.
+template <typename Value> MLC_DEVICE Value loadWide(const void *from) {
+  static_assert(alignof(Value) == sizeof(Value), "it is one access");
+  mlcEmulatorWords words = mlcEmulatorLoadWide(from, sizeof(Value));
+  Value value;
+  __builtin_memcpy(&value, &words, sizeof(Value));
+  return value;
+}
+template <typename Value>
+MLC_DEVICE void storeWide(void *to, const Value &value) {
+  static_assert(alignof(Value) == sizeof(Value), "it is one access");
+  mlcEmulatorWords words = {};
+  __builtin_memcpy(&words, &value, sizeof(Value));
+  mlcEmulatorStoreWide(to, words, sizeof(Value));
+}
+
+//===----------------------------------------------------------------------===//
 // Blocks and warps
 //===----------------------------------------------------------------------===//
 
@@ -393,9 +421,6 @@ template <int pending> MLC_DEVICE void waitForCopies() {
 // Tensor cores. All lanes of a warp call these together.
 //===----------------------------------------------------------------------===//
 
-struct mlcEmulatorWords {
-  uint64_t first, second;
-};
 struct mlcEmulatorSums {
   float sums[4];
 };
