@@ -39,6 +39,16 @@ const char *titleOf(Problem problem) {
     return "division of an integer by zero";
   case Problem::AbsentLane:
     return "lanes that do not exist";
+  case Problem::Misuse:
+    return "misuse of an instruction";
+  case Problem::Deadlock:
+    return "deadlock";
+  case Problem::Unfenced:
+    return "no fenceAsyncProxy() between a write and asynchronous work";
+  case Problem::Unfinished:
+    return "asynchronous work that the block did not wait for";
+  case Problem::Registers:
+    return "use of registers of a product that was not waited for";
   }
   return "";
 }
@@ -109,7 +119,8 @@ private:
         continue;
       if (current == lines.end() || isOwn || where[0] == '?')
         continue;
-      isOwn = where.find("mlc_device.cuh:") == std::string::npos;
+      isOwn = where.find("mlc_device.cuh:") == std::string::npos &&
+              where.find("mlc_hopper.cuh:") == std::string::npos;
       std::string path = where.substr(0, where.find(':'));
       unsigned long number =
           std::strtoul(where.c_str() + path.size() + 1, nullptr, 10);

@@ -4,9 +4,9 @@
 #include "runtime/emulator/Arena.h"
 #include "runtime/emulator/Cuda.h"
 #include "runtime/emulator/Execution.h"
+#include "runtime/emulator/Numbers.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 
 namespace mlc::emulator {
@@ -61,35 +61,12 @@ void Execution::loadMatrices(unsigned first, unsigned end) {
   }
 }
 
-static float fromF16(uint16_t bits) {
-  uint32_t sign = uint32_t(bits & 0x8000) << 16, rest = bits & 0x7fff;
-  uint32_t word;
-  if (rest >= 0x7c00) { // infinities and NaN
-    word = 0x7f800000 | ((rest & 0x3ff) << 13);
-  } else if (rest >= 0x400) {
-    word = (rest << 13) + (112u << 23);
-  } else {
-    float small = std::ldexp(float(rest), -24);
-    std::memcpy(&word, &small, sizeof(word));
-  }
-  word |= sign;
-  float value;
-  std::memcpy(&value, &word, sizeof(value));
-  return value;
-}
-
-static float fromWord(uint32_t bits) {
-  float value;
-  std::memcpy(&value, &bits, sizeof(value));
-  return value;
-}
-
 /// Element `i` of those packed in `words`, of any kind.
 static float element(unsigned kind, const uint64_t *words, unsigned i) {
   if (kind == 2)
-    return fromWord(uint32_t(words[i / 2] >> (i % 2 * 32)) & 0xffffe000);
+    return fromTF32(uint32_t(words[i / 2] >> (i % 2 * 32)));
   uint16_t bits = uint16_t(words[i / 4] >> (i % 4 * 16));
-  return kind == 1 ? fromWord(uint32_t(bits) << 16) : fromF16(bits);
+  return kind == 1 ? fromBF16(bits) : fromF16(bits);
 }
 
 /// Byte `i` of `words` as a number.
