@@ -6,6 +6,7 @@
 #include "runtime/emulator/Cuda.h"
 #include "runtime/emulator/Execution.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace mlc::emulator {
@@ -18,6 +19,17 @@ static uint64_t markOf(uintptr_t address) {
 void Barriers::startBlock() {
   mbarriers.clear();
   nameds = {};
+}
+
+void Barriers::endBlock() const {
+  for (const auto &[address, barrier] : mbarriers)
+    if (barrier.copied > barrier.awaited)
+      execution.report({Problem::Unfinished,
+                        {execution.place(barrier.copyAt), barrier.copier, 0,
+                         "started a copy to shared memory"},
+                        {},
+                        "phase " + std::to_string(barrier.copied) +
+                            " of the mbarrier at " + arena->describe(address)});
 }
 
 void Barriers::init(uintptr_t address, unsigned arrivals, void *at) {
@@ -142,6 +154,9 @@ void Barriers::complete(uintptr_t address, int64_t phase, unsigned bytes,
                   " of its mbarrier was complete before: too few bytes were "
                   "expected, or the copy was started too early");
   barrier.bytes -= bytes;
+  barrier.copied = phase;
+  barrier.copyAt = started;
+  barrier.copier = thread;
   barrier.running.seen[Order::componentOf(who)] = stampOf(who) + 1;
   if (barrier.bytes < -most)
     return refuse("more than 1048575 bytes came that nobody expected");
@@ -176,6 +191,7 @@ void Barriers::wait(uintptr_t address, int phase, void *at) {
     barrier = &use(address, at);
     check();
   }
+  barrier->awaited = std::max<int64_t>(barrier->awaited, phase);
   execution.order.acquire(execution.running, barrier->last);
 }
 

@@ -23,6 +23,10 @@ struct Mbarrier {
   uint64_t made = 0;
   uint32_t madeAt = 0;
   bool isFenced = false; ///< visible to copies
+  /// The last phases that copies came in, and that a thread has waited for.
+  int64_t copied = -1, awaited = -1;
+  void *copyAt = nullptr; ///< where the last copy was started, and by whom
+  unsigned copier = 0;
   /// What lies before the end of the running phase, and of the last.
   View running, last;
 };
@@ -41,6 +45,8 @@ public:
   static constexpr int64_t most = (1 << 20) - 1;
 
   void startBlock();
+  /// Reports copies that no thread has waited for.
+  void endBlock() const;
 
   void init(uintptr_t address, unsigned arrivals, void *at);
   void end(uintptr_t address, void *at);

@@ -356,20 +356,17 @@ void CopyEngine::wait(unsigned pending, bool written) {
 }
 
 void CopyEngine::endBlock() {
-  auto refuse = [](const Transfer &transfer, const char *does) {
-    execution.report({Problem::Unfinished,
-                      {execution.place(transfer.at), transfer.thread, 0, does},
-                      {},
-                      arena->describe(transfer.shared)});
-  };
-  for (Transfer &transfer : transfers) {
-    if (!transfer.isStore) {
-      refuse(transfer, "started a copy to shared memory");
-    } else if (!transfer.isAwaited) {
-      refuse(transfer, "started a store that reads shared memory");
-    } else {
+  while (areUnderWay() && !execution.hasStopped())
+    runOne();
+  for (const Transfer &transfer : transfers) {
+    if (transfer.isAwaited)
       write(transfer);
-    }
+    else
+      execution.report({Problem::Unfinished,
+                        {execution.place(transfer.at), transfer.thread, 0,
+                         "started a store that reads shared memory"},
+                        {},
+                        arena->describe(transfer.shared)});
   }
   transfers.clear();
 }

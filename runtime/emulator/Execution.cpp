@@ -221,6 +221,7 @@ void Execution::endBlock() {
   if (!order.isActive)
     return;
   copies.endBlock();
+  barriers.endBlock();
   products.endBlock();
   registers.endBlock();
 }
