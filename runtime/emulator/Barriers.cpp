@@ -66,7 +66,7 @@ void Barriers::end(uintptr_t address, void *at) {
 void Barriers::fence(unsigned thread) {
   const std::vector<uint64_t> &seen = execution.order.view(thread).seen;
   for (auto &[address, barrier] : mbarriers)
-    if (barrier.maker == thread ||
+    if (barrier.maker == thread || seen.empty() ||
         barrier.made < seen[Order::actorCount + barrier.maker])
       barrier.isFenced = true;
 }
@@ -96,9 +96,9 @@ Mbarrier &Barriers::use(uintptr_t address, void *at) {
                          arena->describe(address));
   Mbarrier &barrier = found->second;
   unsigned me = execution.running;
-  const View &view = execution.order.view(me);
   if (execution.checks && barrier.maker != me &&
-      barrier.made >= view.seen[Order::actorCount + barrier.maker])
+      barrier.made >=
+          execution.order.view(me).seen[Order::actorCount + barrier.maker])
     execution.report({Problem::Race,
                       {execution.place(at), me, 0, "uses an mbarrier"},
                       {barrier.madeAt, barrier.maker, barrier.made, "made it"},
@@ -157,7 +157,8 @@ void Barriers::complete(uintptr_t address, int64_t phase, unsigned bytes,
   barrier.copied = phase;
   barrier.copyAt = started;
   barrier.copier = thread;
-  barrier.running.seen[Order::componentOf(who)] = stampOf(who) + 1;
+  if (execution.checks)
+    barrier.running.seen[Order::componentOf(who)] = stampOf(who) + 1;
   if (barrier.bytes < -most)
     return refuse("more than 1048575 bytes came that nobody expected");
   if (barrier.bytes < 0 && !barrier.missing)

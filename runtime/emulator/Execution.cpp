@@ -122,6 +122,7 @@ void Execution::run(const Launch &given) {
 /// Begins the launch's stamps.
 void Execution::startOrder(const Launch &given) {
   order.isActive = given.isOrdered || given.isDependent;
+  order.isTracking = checks;
   order.priorFrom = order.priorTo = clock.next;
   auto before = lastLaunches.find(given.stream);
   if (given.isDependent && before != lastLaunches.end())

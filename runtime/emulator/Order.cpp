@@ -37,8 +37,9 @@ void Order::startBlock(unsigned threads, Clock &clock) {
   views.resize(threads);
   for (unsigned i = 0; i < threads; ++i) {
     stamps[i] = clock.next++;
-    views[i].reset(actorCount + threads, clock.block);
-    views[i].seen[priorLaunch] = 0;
+    views[i].reset(components(), clock.block);
+    if (isTracking)
+      views[i].seen[priorLaunch] = 0;
   }
   actorNumbers.clear();
   actors.assign(1, {Actor::Copies, 0});
@@ -54,6 +55,8 @@ void Order::renew(unsigned thread, Clock &clock) {
 
 void Order::release(unsigned thread, View &into, Clock &clock) {
   renew(thread, clock);
+  if (!isTracking)
+    return;
   into.join(views[thread]);
   into.seen[actorCount + thread] = stamps[thread];
 }
@@ -64,6 +67,8 @@ void Order::acquire(unsigned thread, const View &from) {
 }
 
 void Order::synchronize(unsigned first, unsigned end, Clock &clock) {
+  if (!isTracking)
+    return;
   together.reset(components(), 0);
   for (unsigned i = first; i < end; ++i)
     release(i, together, clock);
@@ -72,6 +77,8 @@ void Order::synchronize(unsigned first, unsigned end, Clock &clock) {
 }
 
 void Order::fence(unsigned thread, Clock &clock) {
+  if (!isTracking)
+    return;
   View &view = views[thread];
   renew(thread, clock);
   view.fenced = view.seen;
@@ -90,6 +97,8 @@ unsigned Order::actor(Actor kind, uint64_t key, unsigned thread) {
 }
 
 void Order::observe(unsigned thread, unsigned actor, uint64_t stamp) {
+  if (!isTracking)
+    return;
   uint64_t &seen = views[thread].seen[actor];
   seen = std::max(seen, stamp);
   ++versions[thread];

@@ -53,13 +53,18 @@ public:
 
   /// Whether the running launch is ordered.
   bool isActive = false;
+  /// Whether accesses are checked; views are empty otherwise.
+  bool isTracking = false;
   /// The stamps of the launch before, which may still run.
   uint64_t priorFrom = 0, priorTo = 0;
 
   void startBlock(unsigned threads, Clock &clock);
   View &view(unsigned thread) { return views[thread]; }
   uint64_t stamp(unsigned thread) const { return stamps[thread]; }
-  size_t components() const { return actorCount + stamps.size(); }
+  /// How many a view has.
+  size_t components() const {
+    return isTracking ? actorCount + stamps.size() : 0;
+  }
   /// Grows whenever the thread's view does.
   uint64_t version(unsigned thread) const { return versions[thread]; }
 

@@ -42,3 +42,8 @@ TEST_CASE("a padded convolution by im2col copies", "[hopper]") {
   gemm.n = 40;
   expectRight(gemm, 0.05);
 }
+
+TEST_CASE("a product by warpgroups without the checks", "[hopper]") {
+  Variable off("MLC_EMULATOR_CHECKS", "0");
+  expectRight({}, 0.02);
+}
