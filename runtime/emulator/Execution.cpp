@@ -98,7 +98,9 @@ void Execution::run(const Launch &given) {
   startOrder(given);
   handovers.startLaunch();
   findings.clear();
-  blockStamps.clear();
+  // Those of the launch before, if it may still run, stay for reports.
+  if (!given.isDependent)
+    blockStamps.clear();
   stopped = false;
   freeStacks.resize(Fibers::count);
   std::iota(freeStacks.rbegin(), freeStacks.rend(), 0);
@@ -307,6 +309,9 @@ bool Execution::completeWarp(unsigned first, unsigned end) {
     break;
   case Wait::Load:
     loadMatrices(first, end);
+    break;
+  case Wait::Store:
+    exchangeRows(first, end);
     break;
   case Wait::Multiply:
     multiply(first, end);

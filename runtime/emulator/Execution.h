@@ -35,6 +35,7 @@ enum class Wait : uint8_t {
   Warp,
   Shuffle,
   Load,
+  Store,
   Multiply,
   // A thread alone waits for these.
   Phase,
@@ -56,11 +57,12 @@ struct Thread {
   Wait wait = Wait::Done;
   bool transposed = false; // Load
   uint8_t kind = 0;        // Multiply: of the elements
-  unsigned site = 0;       // Block, Load, Multiply: which call of the text
+  unsigned site = 0;       // Block, Load, Store, Multiply: which call
   int mask = 0;            // Shuffle
   void *at = nullptr;      // where it waits
   uint64_t words[3] = {};  // operands; results of Shuffle and Load
   float sums[4] = {};      // Multiply: in and out
+  uint64_t rows[4] = {};   // Store: a row of each matrix, out
   Index index = {};
   unsigned stack = Fibers::count; // it has one from its start to its end
   unsigned group = 0;             // copies' groups that are closed
@@ -136,6 +138,7 @@ private:
   void reportDeadlock();
   void shuffle(unsigned first, unsigned end);
   void loadMatrices(unsigned first, unsigned end);
+  void exchangeRows(unsigned first, unsigned end);
   void multiply(unsigned first, unsigned end);
   void runBlocks();
   void reportTrap();

@@ -61,6 +61,16 @@ void Execution::loadMatrices(unsigned first, unsigned end) {
   }
 }
 
+/// Gives each lane the addresses of the rows that it has elements of.
+void Execution::exchangeRows(unsigned first, unsigned end) {
+  if (end - first < 32)
+    return report(absent(threads[first], first, "stores matrices"));
+  for (unsigned lane = 0; lane < 32; ++lane)
+    for (unsigned matrix = 0; matrix < 4; ++matrix)
+      threads[first + lane].rows[matrix] =
+          threads[first + 8 * matrix + lane / 4].words[0];
+}
+
 /// Element `i` of those packed in `words`, of any kind.
 static float element(unsigned kind, const uint64_t *words, unsigned i) {
   if (kind == 2)
@@ -252,6 +262,27 @@ MLC_EMULATOR_API Words mlcEmulatorLoadMatrices(const void *row, bool transposed,
   thread.site = site;
   execution.wait(Wait::Load, MLC_HERE);
   return {thread.words[0], thread.words[1]};
+}
+
+MLC_EMULATOR_API void mlcEmulatorStoreMatrices(void *row, uint64_t low,
+                                               uint64_t high, unsigned site) {
+  Thread &thread = execution.current();
+  auto address = reinterpret_cast<uintptr_t>(row);
+  if (!arena->isShared(address) || address % 16)
+    execution.misuse(MLC_HERE, "calls storeMatrices",
+                     "a row must be at a multiple of 16 in shared memory: " +
+                         arena->describe(address));
+  thread.words[0] = address;
+  thread.site = site;
+  execution.wait(Wait::Store, MLC_HERE);
+  uint32_t words[4] = {uint32_t(low), uint32_t(low >> 32), uint32_t(high),
+                       uint32_t(high >> 32)};
+  for (unsigned matrix = 0; matrix < 4; ++matrix) {
+    uintptr_t to = thread.rows[matrix] + execution.running % 4 * 4;
+    if (execution.checks)
+      checkAccess(to, 4, 4, true, MLC_HERE, execution.clock.me);
+    std::memcpy(reinterpret_cast<void *>(to), &words[matrix], 4);
+  }
 }
 
 MLC_EMULATOR_API Sums mlcEmulatorMultiplyAdd(unsigned kind, Sums d, uint64_t a0,

@@ -22,6 +22,8 @@ static const char *nameOf(Wait what) {
     return "waits in a shuffle";
   case Wait::Load:
     return "waits in loadMatrices";
+  case Wait::Store:
+    return "waits in storeMatrices";
   case Wait::Multiply:
     return "waits in a multiplication of matrices";
   case Wait::Phase:
@@ -148,6 +150,13 @@ Side Execution::sideOf(Who who, uint32_t at, bool wrote) const {
   Side side{at, threadOf(who), stampOf(who), wrote ? "wrote it" : "read it"};
   if (who & atomic)
     side.does = "counted in it";
+  if (stampOf(who) < clock.launch) {
+    // The place is one of that kernel's.
+    side.at = 0;
+    side.does = wrote ? "of the launch before wrote it"
+                      : "of the launch before read it";
+    return side;
+  }
   if (!(who & asynchronous))
     return side;
   side.thread = order.starter(threadOf(who));

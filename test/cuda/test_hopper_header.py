@@ -71,6 +71,7 @@ CALLS = {
     "copyBulk(s, out, 64, b);": "UBLKCP",
     "storeTensor(&map, s, 1); storeTensor(&map, s, 1, 2); storeTensor(&map, s, 1, 2, 3);": "UTMASTG.3D",
     "storeTensor(&map, s, 1, 2, 3, 4); storeTensor(&map, s, 1, 2, 3, 4, 5);": "UTMASTG.5D",
+    "uint32_t w[4] = {1, 2, 3, 4}; storeMatrices(s + threadIdx.x % 32 * 16, w);": "STSM.16.M88.4",
     "storeBulk(out, s, 64); commitStores(); waitForStoreReads<1>(); waitForStores<0>();": "UBLKCP",
 }
 

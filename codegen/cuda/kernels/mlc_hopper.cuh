@@ -139,49 +139,42 @@ MLC_DEVICE void prefetchMap(const TensorMap *map) {
 // One thread starts a copy. The barrier's phase is told its bytes by
 // arriveAndExpect(); they arrive in any order, and waitForPhase() shows them.
 
+#define MLC_COPY_TENSOR(rank, places, ...)                                     \
+  asm volatile("cp.async.bulk.tensor." rank                                    \
+               ".shared::cluster.global.mbarrier::complete_tx::bytes [%0], "   \
+               "[%1, {" places "}], [%2];" ::"r"(sharedAddress(to)),           \
+               "l"(map), "r"(sharedAddress(barrier)), __VA_ARGS__              \
+               : "memory")
+#define MLC_STORE_TENSOR(rank, places, ...)                                    \
+  asm volatile("cp.async.bulk.tensor." rank                                    \
+               ".global.shared::cta.bulk_group [%0, {" places                  \
+               "}], [%1];" ::"l"(map),                                         \
+               "r"(sharedAddress(from)), __VA_ARGS__                           \
+               : "memory")
+
 /// Copies a box of a tiled map to shared memory, at a multiple of 128. What
 /// lies outside the tensor becomes zero. Coordinates are of elements, the
 /// fastest first (PTX: cp.async.bulk.tensor).
 MLC_DEVICE void copyTensor(void *to, const TensorMap *map, uint64_t *barrier,
                            int x) {
-  asm volatile(
-      "cp.async.bulk.tensor.1d.shared::cluster.global.mbarrier::complete_tx::"
-      "bytes [%0], [%1, {%3}], [%2];" ::"r"(sharedAddress(to)),
-      "l"(map), "r"(sharedAddress(barrier)), "r"(x)
-      : "memory");
+  MLC_COPY_TENSOR("1d", "%3", "r"(x));
 }
 MLC_DEVICE void copyTensor(void *to, const TensorMap *map, uint64_t *barrier,
                            int x, int y) {
-  asm volatile(
-      "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::"
-      "bytes [%0], [%1, {%3, %4}], [%2];" ::"r"(sharedAddress(to)),
-      "l"(map), "r"(sharedAddress(barrier)), "r"(x), "r"(y)
-      : "memory");
+  MLC_COPY_TENSOR("2d", "%3, %4", "r"(x), "r"(y));
 }
 MLC_DEVICE void copyTensor(void *to, const TensorMap *map, uint64_t *barrier,
                            int x, int y, int z) {
-  asm volatile(
-      "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::"
-      "bytes [%0], [%1, {%3, %4, %5}], [%2];" ::"r"(sharedAddress(to)),
-      "l"(map), "r"(sharedAddress(barrier)), "r"(x), "r"(y), "r"(z)
-      : "memory");
+  MLC_COPY_TENSOR("3d", "%3, %4, %5", "r"(x), "r"(y), "r"(z));
 }
 MLC_DEVICE void copyTensor(void *to, const TensorMap *map, uint64_t *barrier,
                            int x, int y, int z, int u) {
-  asm volatile(
-      "cp.async.bulk.tensor.4d.shared::cluster.global.mbarrier::complete_tx::"
-      "bytes [%0], [%1, {%3, %4, %5, %6}], [%2];" ::"r"(sharedAddress(to)),
-      "l"(map), "r"(sharedAddress(barrier)), "r"(x), "r"(y), "r"(z), "r"(u)
-      : "memory");
+  MLC_COPY_TENSOR("4d", "%3, %4, %5, %6", "r"(x), "r"(y), "r"(z), "r"(u));
 }
 MLC_DEVICE void copyTensor(void *to, const TensorMap *map, uint64_t *barrier,
                            int x, int y, int z, int u, int v) {
-  asm volatile(
-      "cp.async.bulk.tensor.5d.shared::cluster.global.mbarrier::complete_tx::"
-      "bytes [%0], [%1, {%3, %4, %5, %6, %7}], [%2];" ::"r"(sharedAddress(to)),
-      "l"(map), "r"(sharedAddress(barrier)), "r"(x), "r"(y), "r"(z), "r"(u),
-      "r"(v)
-      : "memory");
+  MLC_COPY_TENSOR("5d", "%3, %4, %5, %6, %7", "r"(x), "r"(y), "r"(z), "r"(u),
+                  "r"(v));
 }
 
 /// Copies a column of pixels of an im2col map: its channels from `c` on, for
@@ -234,38 +227,24 @@ MLC_DEVICE void copyBulk(void *to, const void *from, unsigned bytes,
 
 /// What lies outside the tensor is left out.
 MLC_DEVICE void storeTensor(const TensorMap *map, const void *from, int x) {
-  asm volatile("cp.async.bulk.tensor.1d.global.shared::cta.bulk_group [%0, "
-               "{%2}], [%1];" ::"l"(map),
-               "r"(sharedAddress(from)), "r"(x)
-               : "memory");
+  MLC_STORE_TENSOR("1d", "%2", "r"(x));
 }
 MLC_DEVICE void storeTensor(const TensorMap *map, const void *from, int x,
                             int y) {
-  asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, "
-               "{%2, %3}], [%1];" ::"l"(map),
-               "r"(sharedAddress(from)), "r"(x), "r"(y)
-               : "memory");
+  MLC_STORE_TENSOR("2d", "%2, %3", "r"(x), "r"(y));
 }
 MLC_DEVICE void storeTensor(const TensorMap *map, const void *from, int x,
                             int y, int z) {
-  asm volatile("cp.async.bulk.tensor.3d.global.shared::cta.bulk_group [%0, "
-               "{%2, %3, %4}], [%1];" ::"l"(map),
-               "r"(sharedAddress(from)), "r"(x), "r"(y), "r"(z)
-               : "memory");
+  MLC_STORE_TENSOR("3d", "%2, %3, %4", "r"(x), "r"(y), "r"(z));
 }
 MLC_DEVICE void storeTensor(const TensorMap *map, const void *from, int x,
                             int y, int z, int u) {
-  asm volatile("cp.async.bulk.tensor.4d.global.shared::cta.bulk_group [%0, "
-               "{%2, %3, %4, %5}], [%1];" ::"l"(map),
-               "r"(sharedAddress(from)), "r"(x), "r"(y), "r"(z), "r"(u)
-               : "memory");
+  MLC_STORE_TENSOR("4d", "%2, %3, %4, %5", "r"(x), "r"(y), "r"(z), "r"(u));
 }
 MLC_DEVICE void storeTensor(const TensorMap *map, const void *from, int x,
                             int y, int z, int u, int v) {
-  asm volatile("cp.async.bulk.tensor.5d.global.shared::cta.bulk_group [%0, "
-               "{%2, %3, %4, %5, %6}], [%1];" ::"l"(map),
-               "r"(sharedAddress(from)), "r"(x), "r"(y), "r"(z), "r"(u), "r"(v)
-               : "memory");
+  MLC_STORE_TENSOR("5d", "%2, %3, %4, %5, %6", "r"(x), "r"(y), "r"(z), "r"(u),
+                   "r"(v));
 }
 
 MLC_DEVICE void storeBulk(void *to, const void *from, unsigned bytes) {
@@ -285,6 +264,15 @@ template <int pending> MLC_DEVICE void waitForStoreReads() {
 }
 template <int pending> MLC_DEVICE void waitForStores() {
   asm volatile("cp.async.bulk.wait_group %0;" ::"n"(pending) : "memory");
+}
+
+/// Four 8x8 matrices of 16-bit elements to shared memory, by lanes as in
+/// loadMatrices(). A warp calls it together (PTX: stmatrix).
+MLC_DEVICE void storeMatrices(void *row, const uint32_t (&from)[4]) {
+  asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, "
+               "%4};" ::"r"(sharedAddress(row)),
+               "r"(from[0]), "r"(from[1]), "r"(from[2]), "r"(from[3])
+               : "memory");
 }
 
 //===----------------------------------------------------------------------===//

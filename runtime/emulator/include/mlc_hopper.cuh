@@ -181,6 +181,21 @@ template <int pending> MLC_DEVICE void waitForStores() {
 }
 
 //===----------------------------------------------------------------------===//
+// Matrices to shared memory
+//===----------------------------------------------------------------------===//
+
+MLC_EMULATOR_TOGETHER void
+mlcEmulatorStoreMatrices(void *row, uint64_t low, uint64_t high, unsigned site);
+
+MLC_DEVICE void storeMatrices(void *row, const uint32_t (&from)[4],
+                              unsigned line = __builtin_LINE(),
+                              unsigned column = __builtin_COLUMN()) {
+  mlcEmulatorStoreMatrices(row, from[0] | uint64_t(from[1]) << 32,
+                           from[2] | uint64_t(from[3]) << 32,
+                           line << 12 | column);
+}
+
+//===----------------------------------------------------------------------===//
 // Products of a warpgroup
 //===----------------------------------------------------------------------===//
 

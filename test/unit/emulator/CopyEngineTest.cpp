@@ -196,6 +196,32 @@ TEST_CASE("stores leave out what lies outside", "[copies]") {
   }
 }
 
+TEST_CASE("matrices to shared memory and back", "[copies]") {
+  Run run;
+  Map map = tiledMap(run.in, MapF32, {32, 128}, {32, 8});
+  std::vector<int> found =
+      run(body("uint32_t a[4], b[4];\n"
+               "for (int i = 0; i < 4; ++i) a[i] = 4 * t + i;\n"
+               "storeMatrices(shared + 4 * (31 - t), a); syncWarp();\n"
+               "loadMatrices(b, shared + 4 * (31 - t));\n"
+               "for (int i = 0; i < 4; ++i) out[4 * t + i] = b[i];\n"
+               "for (int i = 0; i < 4; ++i) out[128 + 4 * t + i] = shared[4 * "
+               "(31 - t) + i];",
+               16),
+          map, 256);
+  for (int i = 0; i < 128; ++i) {
+    CHECK(found[size_t(i)] == i);
+    // Row t % 8 of matrix t / 8 has words of lanes 4 (t % 8) and next.
+    int t = i / 4;
+    CHECK(found[size_t(128 + i)] == 4 * (t % 8 * 4 + i % 4) + t / 8);
+  }
+  run.expect("uint32_t a[4] = {}; storeMatrices(shared + 4 * t, a);\n"
+             "out[t] = shared[4 * (t ^ 1)];",
+             "race");
+  run.expect("uint32_t a[4] = {}; storeMatrices(shared + t, a);",
+             "multiple of 16");
+}
+
 TEST_CASE("memory that a copy uses", "[copies]") {
   Run run;
   const std::string start =
@@ -250,6 +276,10 @@ TEST_CASE("copies that are misused", "[copies]") {
     run.expect(start + text + " }", found);
   };
   expect("copyTensor(shared + 16, &map, barrier, 0, 0);", "multiple of 128");
+  expect("arrive(barrier);", "all 1 have arrived");
+  run.expect("if (t == 0) { arriveAndExpect(barrier, 16); copyTensor(shared, "
+             "&map, barrier, 0, 0); }",
+             "got 1008 bytes more than were expected");
   expect("copyTensor(in, &map, barrier, 0, 0);", "in shared memory");
   expect("copyTensor(shared, &map, barrier, 0);",
          "the map is of 2 dims, tiled");
