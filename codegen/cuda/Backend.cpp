@@ -77,7 +77,10 @@ public:
 
   std::vector<std::pair<llvm::StringRef, llvm::StringRef>>
   getSourceHeaders() const override {
-    return {{deviceHeaderName, deviceHeaderText()}};
+    std::vector<std::pair<llvm::StringRef, llvm::StringRef>> headers;
+    for (const char *name : deviceHeaderNames)
+      headers.push_back({name, skeletonText(name)});
+    return headers;
   }
 
   std::optional<double>

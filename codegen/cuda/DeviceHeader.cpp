@@ -1,4 +1,4 @@
-//===- DeviceHeader.cpp - The text of mlc_device.cuh ----------------------===//
+//===- DeviceHeader.cpp - The texts of device headers ---------------------===//
 
 #include "codegen/cuda/DeviceHeader.h"
 #include "llvm/Support/ErrorHandling.h"
@@ -12,6 +12,8 @@ llvm::StringRef skeletonText(llvm::StringRef name) {
   llvm_unreachable("a file of codegen/cuda/kernels");
 }
 
-llvm::StringRef deviceHeaderText() { return skeletonText(deviceHeaderName); }
+bool includesHeader(llvm::StringRef source, llvm::StringRef name) {
+  return source.contains(("#include \"" + name + "\"").str());
+}
 
 } // namespace mlc::cuda

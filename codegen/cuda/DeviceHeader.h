@@ -1,4 +1,4 @@
-//===- DeviceHeader.h - The text of mlc_device.cuh --------------*- C++ -*-===//
+//===- DeviceHeader.h - The texts of device headers -------------*- C++ -*-===//
 
 #ifndef MLC_CODEGEN_CUDA_DEVICEHEADER_H
 #define MLC_CODEGEN_CUDA_DEVICEHEADER_H
@@ -16,10 +16,13 @@ llvm::ArrayRef<EmbeddedKernelFile> embeddedKernelFiles();
 
 namespace cuda {
 
-/// The name by which kernels include it, and its text (ends with a zero).
-constexpr const char *deviceHeaderName = "mlc_device.cuh";
-llvm::StringRef deviceHeaderText();
-/// The text of a skeleton of that name.
+/// The headers that kernels include by name: the first always, the second
+/// those for sm_90a that use its instructions. Texts end with a zero.
+inline constexpr const char *deviceHeaderNames[] = {"mlc_device.cuh",
+                                                    "mlc_hopper.cuh"};
+/// Whether a kernel's source includes the header of that name.
+bool includesHeader(llvm::StringRef source, llvm::StringRef name);
+/// The text of a skeleton, or header, of that name.
 llvm::StringRef skeletonText(llvm::StringRef name);
 
 } // namespace cuda

@@ -164,10 +164,12 @@ static llvm::Expected<CompiledSource> compile(llvm::StringRef source,
   if (!library.error.empty())
     return llvm::createStringError(library.error);
   Program program = nullptr;
-  const char *header = deviceHeaderText().data();
-  const char *headerName = deviceHeaderName;
-  Result result = library.nvrtcCreateProgram(
-      &program, source.str().c_str(), sourceName, 1, &header, &headerName);
+  std::vector<const char *> headers;
+  for (const char *name : deviceHeaderNames)
+    headers.push_back(skeletonText(name).data());
+  Result result = library.nvrtcCreateProgram(&program, source.str().c_str(),
+                                             sourceName, int(headers.size()),
+                                             headers.data(), deviceHeaderNames);
   if (result != success)
     return failed(result, "begin");
   auto destroy =
@@ -203,7 +205,11 @@ llvm::Expected<CompiledSource> compileSource(llvm::StringRef source,
   llvm::Expected<std::string> version = nvrtcVersion();
   if (!version)
     return version.takeError();
-  KernelCache cache({deviceHeaderText(), source, arch, *version, "3"});
+  std::vector<llvm::StringRef> parts = {source, arch, *version, "3"};
+  for (const char *name : deviceHeaderNames)
+    if (includesHeader(source, name))
+      parts.push_back(skeletonText(name));
+  KernelCache cache(parts);
   CompiledSource made;
   if (cache.read(made))
     return made;

@@ -114,8 +114,12 @@ llvm::Expected<SourceTree> printProgram(const Program &program,
   text += "\nint main(int argc, char **argv) {\n" +
           printMain(program, weightsSize) + "  return 0;\n}\n";
   tree.push_back({"model.cu", text});
-  tree.push_back(
-      {std::string("include/") + deviceHeaderName, deviceHeaderText().str()});
+  for (const char *name : deviceHeaderNames)
+    if (llvm::any_of(tree, [&](const auto &file) {
+          return includesHeader(file.second, name);
+        }))
+      tree.push_back(
+          {std::string("include/") + name, skeletonText(name).str()});
   std::string instructions = readme;
   auto fill = [&](llvm::StringRef word, const std::string &text) {
     instructions.replace(instructions.find(word.str()), word.size(), text);

@@ -27,10 +27,18 @@ struct Access {
   const void *at;
   Who who;
   uint64_t floor; ///< older stamps are ignored
+  /// What lies before, in ordered launches; else null.
+  const View *view = nullptr;
 
   /// Whether it may overlap other atomic accesses.
   bool isAtomic() const { return who & atomic; }
+  bool isAsync() const { return who & asynchronous; }
   Side self() const {
+    if (isAsync())
+      return {execution.place(at), execution.order.starter(threadOf(who)), 0,
+              isWrite ? "started asynchronous work that writes"
+                      : "started asynchronous work that reads",
+              bytes};
     return {execution.place(at), execution.running, 0,
             isAtomic() ? "counts in"
             : isWrite  ? "writes"
@@ -54,8 +62,117 @@ struct Access {
       {Problem::Race, access.self(), side, arena->describe(where)});
 }
 
+//===----------------------------------------------------------------------===//
+// Ordered launches
+//===----------------------------------------------------------------------===//
+
+/// Whether a recorded access lies before this one.
+bool isBefore(Who record, const Access &access) {
+  const Clock &clock = execution.clock;
+  const Order &order = execution.order;
+  uint64_t stamp = stampOf(record);
+  if (stamp < access.floor)
+    return true;
+  if (stamp < clock.launch)
+    return stamp < order.priorFrom || stamp >= order.priorTo;
+  if (record & otherBlocks)
+    return false;
+  if (stamp < clock.block)
+    return clock.hasReceived(stamp);
+  unsigned component = Order::componentOf(record);
+  if (!access.isAsync() && component == Order::componentOf(access.who))
+    return true;
+  return stamp < access.view->seen[component];
+}
+
+/// Asynchronous work sees a thread's write only behind a fence.
+void checkFence(const Cell &cell, const Access &access, uintptr_t where) {
+  Who record = cell.write;
+  uint64_t stamp = stampOf(record);
+  if (!access.isAsync() || (record & asynchronous) ||
+      stamp < execution.clock.block ||
+      stamp < access.view->fenced[Order::componentOf(record)])
+    return;
+  execution.report({Problem::Unfenced, access.self(),
+                    execution.sideOf(record, cell.writeAt, true),
+                    arena->describe(where)});
+}
+
+/// Calls `visit` for each recorded read since the last write.
+template <typename Visit> void forReaders(const Cell &cell, Visit visit) {
+  bool isSet =
+      (cell.read & manyWarps) && stampOf(cell.read) >= execution.clock.block;
+  if (!isSet)
+    return visit(Reader{cell.read, cell.readAt});
+  for (const Reader &reader : execution.order.readersAt(cell.readAt))
+    visit(reader);
+}
+
+/// Adds a read; reads that lie before it need no record any more.
+void addReader(Cell &cell, const Access &access) {
+  const Clock &clock = execution.clock;
+  Order &order = execution.order;
+  Reader mine{access.who, execution.place(access.at)};
+  Who known = cell.read;
+  uint64_t stamp = stampOf(known);
+  auto replace = [&](Who flags) {
+    cell.read = access.who | flags;
+    cell.readAt = mine.at;
+  };
+  if (stamp < access.floor || stamp < clock.launch)
+    return replace(0);
+  if (stamp < clock.block)
+    return replace(clock.hasReceived(stamp) ? known & otherBlocks
+                                            : otherBlocks);
+  if (!(known & manyWarps)) {
+    bool isOld = Order::componentOf(known) == Order::componentOf(access.who) ||
+                 stamp < access.view->seen[Order::componentOf(known)];
+    if (isOld)
+      return replace(known & otherBlocks);
+    uint32_t index = order.addReaders();
+    order.readersAt(index) = {{known, cell.readAt}, mine};
+    cell.readAt = index;
+  } else {
+    std::vector<Reader> &readers = order.readersAt(cell.readAt);
+    std::erase_if(readers, [&](const Reader &reader) {
+      unsigned component = Order::componentOf(reader.who);
+      return component == Order::componentOf(access.who) ||
+             stampOf(reader.who) < access.view->seen[component];
+    });
+    readers.push_back(mine);
+  }
+  cell.read = access.who | manyWarps | (known & otherBlocks);
+}
+
+void compareInOrder(Cell &cell, const Access &access, uintptr_t where) {
+  auto race = [&](Who record, uint32_t at, bool wrote) {
+    execution.report({Problem::Race, access.self(),
+                      execution.sideOf(record, at, wrote),
+                      arena->describe(where)});
+  };
+  if (isBefore(cell.write, access))
+    checkFence(cell, access, where);
+  else if (!(cell.write & access.who & atomic))
+    race(cell.write, cell.writeAt, true);
+  if (!access.isWrite)
+    return addReader(cell, access);
+  forReaders(cell, [&](const Reader &reader) {
+    if (!isBefore(reader.who, access))
+      race(reader.who, reader.at, false);
+  });
+  cell.write = access.who;
+  cell.writeAt = execution.place(access.at);
+  cell.read = 0;
+}
+
+//===----------------------------------------------------------------------===//
+// All launches
+//===----------------------------------------------------------------------===//
+
 /// Checks the access against the record, then records it.
 void compareAndRecord(Cell &cell, const Access &access, uintptr_t where) {
+  if (access.view)
+    return compareInOrder(cell, access, where);
   const Clock &clock = execution.clock;
   if (clock.unordered(cell.write, access.who, access.floor) &&
       !(cell.write & access.who & atomic))
@@ -89,6 +206,14 @@ Cell *bytesOf(Cell &cell, const Access &access) {
   if (!current && (cell.write & split))
     word.read = 0;
   std::fill(bytes, bytes + 4, word);
+  // Each byte needs a set of readers of its own.
+  bool hasReaders = access.view && (word.read & manyWarps) &&
+                    stampOf(word.read) >= execution.clock.block;
+  for (unsigned i = 1; hasReaders && i < 4; ++i) {
+    bytes[i].readAt = execution.order.addReaders();
+    execution.order.readersAt(bytes[i].readAt) =
+        execution.order.readersAt(word.readAt);
+  }
   cell.read = index;
   cell.write = access.who | split | (current ? cell.write & pending : 0);
   return bytes;
@@ -133,8 +258,11 @@ void checkWord(const Access &access, uintptr_t word, unsigned from,
 /// and the module's constants are allowed.
 [[gnu::noinline]] void checkLocal(const Access &access) {
   unsigned owner = execution.fibers.owner(access.address);
-  if (owner == execution.runningStack)
+  if (owner == execution.runningStack) {
+    if (access.view)
+      execution.products.touch(access.address, access.bytes, access.at);
     return;
+  }
   const Launch &launch = *execution.launch;
   if (!access.isWrite && access.address >= launch.moduleBase &&
       access.address + access.bytes <= launch.moduleEnd)
@@ -152,15 +280,32 @@ inline uint64_t floorOf(uintptr_t address) {
   return arena->isShared(address) ? clock.block : clock.launch;
 }
 
+/// Makes an access of an ordered launch. Before the thread has waited for the
+/// launch in front, that one's accesses count.
+void order(Access &access, const View &view) {
+  access.view = &view;
+  if (!arena->isShared(access.address) && !view.seen[Order::priorLaunch])
+    access.floor = execution.order.priorFrom;
+}
+
+void checkRange(const Access &access);
+
 [[gnu::noinline]] void checkSlowly(uintptr_t address, size_t bytes,
                                    size_t align, bool isWrite, const void *at,
                                    Who who) {
   Access access{address, bytes, isWrite, at, who, floorOf(address)};
+  if (execution.order.isActive)
+    order(access, execution.order.view(execution.running));
   if (!arena->has(address))
     return checkLocal(access);
   if (address & (align - 1))
     return found(Problem::Misaligned, access, address);
-  for (uintptr_t here = address, end = address + bytes; here < end;) {
+  checkRange(access);
+}
+
+void checkRange(const Access &access) {
+  for (uintptr_t here = access.address, end = here + access.bytes;
+       here < end;) {
     uintptr_t word = here & ~uintptr_t(3);
     unsigned from = unsigned(here - word);
     unsigned to = unsigned(std::min<uintptr_t>(end - word, 4));
@@ -178,7 +323,8 @@ inline void checkWords(uintptr_t address, const void *at) {
   if (counting) [[unlikely]]
     counters.access(execution.running, address, bytes, isWrite,
                     execution.place(at));
-  if (!arena->has(address) || (address & (bytes - 1))) [[unlikely]]
+  if (!arena->has(address) || (address & (bytes - 1)) ||
+      execution.order.isActive) [[unlikely]]
     return checkSlowly(address, bytes, bytes, isWrite, at, me);
   uint64_t floor = floorOf(address);
   for (unsigned i = 0; i < bytes; i += 4) {
@@ -208,6 +354,17 @@ void checkAccess(uintptr_t address, size_t bytes, size_t align, bool isWrite,
   ++execution.accesses;
   if (bytes)
     checkSlowly(address, bytes, align, isWrite, at, who);
+}
+
+void checkAsync(uintptr_t address, size_t bytes, bool isWrite, const void *at,
+                Who who, const View &view) {
+  ++execution.accesses;
+  Access access{address,         bytes, isWrite, at, who | asynchronous,
+                floorOf(address)};
+  order(access, view);
+  if (!arena->has(address))
+    return found(Problem::OutOfBounds, access, address);
+  checkRange(access);
 }
 
 void beginCopy(uintptr_t to, unsigned bytes, const void *at) {

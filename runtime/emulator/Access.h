@@ -3,7 +3,7 @@
 #ifndef MLC_RUNTIME_EMULATOR_ACCESS_H
 #define MLC_RUNTIME_EMULATOR_ACCESS_H
 
-#include "runtime/emulator/Shadow.h"
+#include "runtime/emulator/Order.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -19,8 +19,13 @@ void checkAccess(uintptr_t address, size_t bytes, size_t align, bool isWrite,
 /// The same for a load or store of 1, 2, 4, 8 or 16 aligned bytes, counted too.
 void checkWide(void *memory, unsigned bytes, bool isWrite, void *at);
 
-/// Like checkAccess() for a later write of whole words by an asynchronous copy;
-/// until endCopy() no thread may touch them.
+/// The same for work beside the threads, started where `view` was, by an actor
+/// with stamp `who`. Neither address nor size need be aligned.
+void checkAsync(uintptr_t address, size_t bytes, bool isWrite, const void *at,
+                Who who, const View &view);
+
+/// The same as checkAccess() for a later write of whole words by an
+/// asynchronous copy; until endCopy() no thread may touch them.
 void beginCopy(uintptr_t to, unsigned bytes, const void *at);
 void endCopy(uintptr_t to, unsigned bytes, const void *at);
 

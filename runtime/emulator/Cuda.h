@@ -28,6 +28,24 @@ using CUevent = struct CUevent_st *;
 using CUgraph = struct CUgraph_st *;
 using CUgraphExec = struct CUgraphExec_st *;
 
+struct CUlaunchAttribute {
+  int id;
+  int padding;
+  union {
+    char all[64];
+    struct {
+      unsigned x, y, z;
+    } cluster;
+    int isSerializationProgrammatic;
+  } value;
+};
+struct CUlaunchConfig {
+  unsigned gridX, gridY, gridZ, blockX, blockY, blockZ, sharedBytes;
+  CUstream stream;
+  CUlaunchAttribute *attributes;
+  unsigned attributeCount;
+};
+
 MLC_EMULATOR_API CUresult cuInit(unsigned flags);
 MLC_EMULATOR_API CUresult cuDriverGetVersion(int *version);
 MLC_EMULATOR_API CUresult cuDeviceGetCount(int *count);
@@ -92,6 +110,21 @@ MLC_EMULATOR_API CUresult cuLaunchKernel(CUfunction function, unsigned gridX,
                                          unsigned blockZ, unsigned sharedBytes,
                                          CUstream stream, void **parameters,
                                          void **extra);
+/// Of attributes, those of programmatic stream serialization (6) and of
+/// clusters of one block (4) are known.
+MLC_EMULATOR_API CUresult cuLaunchKernelEx(const CUlaunchConfig *config,
+                                           CUfunction function,
+                                           void **parameters, void **extra);
+/// Makes a map of 128 bytes; the enumerations are those of CUDA.
+MLC_EMULATOR_API CUresult cuTensorMapEncodeTiled(
+    void *map, int type, unsigned rank, void *address, const uint64_t *dims,
+    const uint64_t *strides, const uint32_t *box, const uint32_t *steps,
+    int interleave, int swizzle, int promotion, int fill);
+MLC_EMULATOR_API CUresult cuTensorMapEncodeIm2col(
+    void *map, int type, unsigned rank, void *address, const uint64_t *dims,
+    const uint64_t *strides, const int *lower, const int *upper,
+    unsigned channels, unsigned pixels, const uint32_t *steps, int interleave,
+    int swizzle, int promotion, int fill);
 MLC_EMULATOR_API CUresult cuGetErrorName(CUresult error, const char **name);
 MLC_EMULATOR_API CUresult cuGetErrorString(CUresult error, const char **text);
 

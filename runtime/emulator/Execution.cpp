@@ -10,6 +10,7 @@
 #include <array>
 #include <iterator>
 #include <numeric>
+#include <tuple>
 #include <utility>
 
 namespace mlc::emulator {
@@ -76,15 +77,17 @@ uint64_t Execution::random() {
   return z ^ (z >> 31);
 }
 
-void Execution::shuffleOrder(std::vector<unsigned> &order) {
+void Execution::shuffleOrder(std::vector<unsigned> &numbers) {
   if (seed)
-    for (size_t i = order.size(); i > 1; --i)
-      std::swap(order[i - 1], order[random() % i]);
+    for (size_t i = numbers.size(); i > 1; --i)
+      std::swap(numbers[i - 1], numbers[random() % i]);
 }
 
 void Execution::run(const Launch &given) {
   Launch padded = given;
   size_t count = given.words.size();
+  for (size_t i = 0; i < padded.maps.size(); ++i)
+    padded.words[i] = reinterpret_cast<uintptr_t>(&padded.maps[i]);
   padded.words.resize(count <= 8     ? 8
                       : count <= 32  ? 32
                       : count <= 128 ? 128
@@ -93,11 +96,12 @@ void Execution::run(const Launch &given) {
   arena = given.arena;
   checks = checksOn() && given.isInstrumented;
   seed = randomState = orderSeed();
-  clock.launch = clock.next;
-  splitGlobal.clear();
+  startOrder(given);
   handovers.startLaunch();
   findings.clear();
-  blockStamps.clear();
+  // Those of the launch before, if it may still run, stay for reports.
+  if (!given.isDependent)
+    blockStamps.clear();
   stopped = false;
   freeStacks.resize(Fibers::count);
   std::iota(freeStacks.rbegin(), freeStacks.rend(), 0);
@@ -118,6 +122,20 @@ void Execution::run(const Launch &given) {
   counters.endLaunch();
   running = Fibers::count;
   launch = nullptr;
+  lastLaunches[given.stream] = {clock.launch, clock.next};
+}
+
+/// Begins the launch's stamps.
+void Execution::startOrder(const Launch &given) {
+  order.isActive = given.isOrdered || given.isDependent;
+  order.isTracking = checks;
+  order.priorFrom = order.priorTo = clock.next;
+  auto before = lastLaunches.find(given.stream);
+  if (given.isDependent && before != lastLaunches.end())
+    std::tie(order.priorFrom, order.priorTo) = before->second;
+  else
+    splitGlobal.clear();
+  clock.launch = clock.next;
 }
 
 void Execution::runBlocks() {
@@ -152,6 +170,13 @@ void Execution::startBlock(uint64_t number) {
   blockStamps.emplace_back(clock.block, number);
   for (unsigned warp = 0; warp < warpCount; ++warp)
     warpStamps[warp] = clock.next++;
+  if (order.isActive) {
+    order.startBlock(threadCount, clock);
+    barriers.startBlock();
+    copies.startBlock();
+    products.startBlock(threadCount);
+    registers.startBlock(threadCount);
+  }
   for (unsigned i = 0; i < threadCount; ++i) {
     Thread &thread = threads[i];
     thread.wait = Wait::Nothing;
@@ -161,6 +186,7 @@ void Execution::startBlock(uint64_t number) {
     thread.at = nullptr;
     thread.index = {i % block.x, i / block.x % block.y, i / block.x / block.y};
     thread.group = 0;
+    thread.phase = 0;
     thread.copies.clear();
     thread.stack = Fibers::count;
   }
@@ -176,14 +202,49 @@ void Execution::runBlock(uint64_t number) {
     shuffleOrder(warpOrder);
     for (unsigned warp : warpOrder) {
       moved |= runWarp(warp);
+      // Copies are made at any time, and at the latest when all wait.
+      if (!stopped && copies.areUnderWay() && random() % 4 == 0) {
+        copies.runOne();
+        moved = true;
+      }
       if (stopped)
         return;
     }
     if (std::all_of(threads.begin(), threads.begin() + threadCount, isDone))
-      return;
+      return endBlock();
     if (passBarrier() || moved)
       continue;
-    return reportDivergence();
+    if (copies.areUnderWay()) {
+      copies.runOne();
+      if (stopped)
+        return;
+      continue;
+    }
+    return order.isActive && waitsAlone() ? reportDeadlock()
+                                          : reportDivergence();
+  }
+}
+
+/// Asynchronous work must not outlive the block that started it.
+void Execution::endBlock() {
+  if (!order.isActive)
+    return;
+  copies.endBlock();
+  barriers.endBlock();
+  products.endBlock();
+  registers.endBlock();
+}
+
+bool Execution::mayGoOn(const Thread &thread) const {
+  switch (thread.wait) {
+  case Wait::Phase:
+    return barriers.isComplete(thread.barrier, thread.phase);
+  case Wait::Named:
+    return barriers.isPassed(int(thread.barrier), uint64_t(thread.phase));
+  case Wait::Products:
+    return products.areIssued(unsigned(&thread - threads.data()), thread.phase);
+  default:
+    return thread.wait == Wait::Nothing;
   }
 }
 
@@ -195,7 +256,8 @@ void Execution::resume(Thread &thread, uint64_t stamp, unsigned number) {
   }
   running = number;
   runningStack = thread.stack;
-  clock.me = makeWho(stamp, number);
+  thread.wait = Wait::Nothing;
+  clock.me = makeWho(order.isActive ? order.stamp(number) : stamp, number);
   fibers.enter(thread.stack);
   if (thread.wait == Wait::Done) {
     freeStacks.push_back(thread.stack);
@@ -213,7 +275,7 @@ bool Execution::runWarp(unsigned warp) {
     shuffleOrder(laneOrder);
     for (unsigned lane : laneOrder) {
       unsigned i = first + lane;
-      if (i >= end || threads[i].wait != Wait::Nothing)
+      if (i >= end || !mayGoOn(threads[i]))
         continue;
       any = true;
       resume(threads[i], warpStamps[warp], i);
@@ -240,16 +302,24 @@ bool Execution::completeWarp(unsigned first, unsigned end) {
   switch (what) {
   case Wait::Nothing:
   case Wait::Block:
+  case Wait::Phase:
+  case Wait::Named:
+  case Wait::Products:
   case Wait::Done:
     return false;
   case Wait::Warp:
     warpStamps[first / 32] = clock.next++;
+    if (order.isActive)
+      order.synchronize(first, end, clock);
     break;
   case Wait::Shuffle:
     shuffle(first, end);
     break;
   case Wait::Load:
     loadMatrices(first, end);
+    break;
+  case Wait::Store:
+    exchangeRows(first, end);
     break;
   case Wait::Multiply:
     multiply(first, end);
@@ -293,117 +363,13 @@ bool Execution::passBarrier() {
   handovers.passBarrier(clock);
   for (unsigned warp = 0; warp < warpCount; ++warp)
     warpStamps[warp] = clock.next++;
+  if (order.isActive)
+    order.synchronize(0, threadCount, clock);
   for (unsigned i = 0; i < threadCount; ++i) {
     threads[i].wait = Wait::Nothing;
     threads[i].site = 0;
   }
   return true;
-}
-
-//===----------------------------------------------------------------------===//
-// Reports
-//===----------------------------------------------------------------------===//
-
-static const char *nameOf(Wait what) {
-  switch (what) {
-  case Wait::Nothing:
-    return "runs";
-  case Wait::Block:
-    return "waits in syncBlock";
-  case Wait::Warp:
-    return "waits in syncWarp";
-  case Wait::Shuffle:
-    return "waits in a shuffle";
-  case Wait::Load:
-    return "waits in loadMatrices";
-  case Wait::Multiply:
-    return "waits in a multiplication of matrices";
-  case Wait::Done:
-    return "has ended";
-  }
-  return "";
-}
-
-void Execution::reportDivergence() {
-  // A divergent warp is most informative; else take two threads of the block.
-  unsigned a = 0, b = 0;
-  auto differ = [&](unsigned i, unsigned j) {
-    return !waitAlike(threads[i], threads[j]);
-  };
-  for (unsigned i = 1; i < threadCount && !b; ++i)
-    if (i % 32 && differ(i, i - 1))
-      a = i - 1, b = i;
-  for (unsigned i = 1; i < threadCount && !b; ++i)
-    if (differ(i, 0))
-      b = i;
-  if (threads[a].wait == Wait::Done)
-    std::swap(a, b);
-  auto side = [&](unsigned i) {
-    Side side;
-    if (threads[i].at)
-      side.at = place(threads[i].at);
-    side.thread = i;
-    side.block = blockStamps.back().second;
-    side.does = nameOf(threads[i].wait);
-    return side;
-  };
-  running = Fibers::count;
-  Finding finding{Problem::Divergence, side(a), side(b), ""};
-  // If the compiler merged the calls, only the sites tell the lines.
-  if (threads[a].wait == threads[b].wait && threads[a].site &&
-      threads[a].site != threads[b].site) {
-    auto [first, second] = std::minmax(threads[a].site, threads[b].site);
-    finding.what = "two of lines " + std::to_string(first >> 12) + " and " +
-                   std::to_string(second >> 12);
-  }
-  findings.push_back(finding);
-  stopped = true;
-}
-
-void Execution::reportTrap() {
-  const Traps::Trap &trap = Traps::last;
-  Finding finding{};
-  finding.problem =
-      trap.signal == SIGFPE ? Problem::Division : Problem::OutOfBounds;
-  finding.self.thread = running;
-  finding.self.block = blockStamps.back().second;
-  finding.self.does = trap.signal == SIGFPE ? "divides" : "accesses memory";
-  // Places are after the instruction, as return addresses are.
-  if (trap.at >= launch->moduleBase && trap.at < launch->moduleEnd)
-    finding.self.at = uint32_t(trap.at - launch->moduleBase) + 1;
-  if (fibers.isGuard(trap.address))
-    finding.what = "its stack of 64 KiB is full";
-  else if (trap.signal != SIGFPE)
-    finding.what = arena->describe(trap.address);
-  findings.push_back(std::move(finding));
-}
-
-uint64_t Execution::blockOf(uint64_t stamp) const {
-  auto later = std::upper_bound(
-      blockStamps.begin(), blockStamps.end(), stamp,
-      [](uint64_t s, const auto &entry) { return s < entry.first; });
-  return later == blockStamps.begin() ? 0 : std::prev(later)->second;
-}
-
-void Execution::report(Finding finding) {
-  constexpr size_t most = 8;
-  // The other side's block is given as a stamp.
-  finding.self.block = blockStamps.back().second;
-  finding.other.block = blockOf(finding.other.block);
-  bool known = std::any_of(findings.begin(), findings.end(), [&](auto &f) {
-    return f.problem == finding.problem && f.self.at == finding.self.at &&
-           f.other.at == finding.other.at;
-  });
-  bool fatal = finding.problem == Problem::OutOfBounds ||
-               finding.problem == Problem::Misaligned ||
-               finding.problem == Problem::AbsentLane;
-  if (!known)
-    findings.push_back(std::move(finding));
-  if (!fatal && findings.size() < most)
-    return;
-  stopped = true;
-  if (running < Fibers::count)
-    fibers.leave(runningStack);
 }
 
 } // namespace mlc::emulator

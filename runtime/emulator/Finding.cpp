@@ -37,6 +37,16 @@ const char *titleOf(Problem problem) {
     return "division of an integer by zero";
   case Problem::AbsentLane:
     return "lanes that do not exist";
+  case Problem::Misuse:
+    return "misuse of an instruction";
+  case Problem::Deadlock:
+    return "deadlock";
+  case Problem::Unfenced:
+    return "no fenceAsyncProxy() between a write and asynchronous work";
+  case Problem::Unfinished:
+    return "asynchronous work that the block did not wait for";
+  case Problem::Registers:
+    return "use of registers of a product that was not waited for";
   }
   return "";
 }

@@ -20,6 +20,11 @@ enum class Problem : uint8_t {
   Divergence, ///< a barrier that not all threads reach
   Division,   ///< of an integer by zero
   AbsentLane, ///< an incomplete warp at an operation of whole warps
+  Misuse,     ///< of an instruction
+  Deadlock,   ///< all threads wait
+  Unfenced,   ///< asynchronous work does not see a thread's write
+  Unfinished, ///< asynchronous work outlives its block
+  Registers,  ///< of a product that is not complete
 };
 
 /// One side of a finding. It owns nothing, since the stack that reports an

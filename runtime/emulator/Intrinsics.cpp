@@ -5,9 +5,9 @@
 #include "runtime/emulator/Counters.h"
 #include "runtime/emulator/Cuda.h"
 #include "runtime/emulator/Execution.h"
+#include "runtime/emulator/Numbers.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 
 namespace mlc::emulator {
@@ -62,35 +62,22 @@ void Execution::loadMatrices(unsigned first, unsigned end) {
   }
 }
 
-static float fromF16(uint16_t bits) {
-  uint32_t sign = uint32_t(bits & 0x8000) << 16, rest = bits & 0x7fff;
-  uint32_t word;
-  if (rest >= 0x7c00) { // infinities and NaN
-    word = 0x7f800000 | ((rest & 0x3ff) << 13);
-  } else if (rest >= 0x400) {
-    word = (rest << 13) + (112u << 23);
-  } else {
-    float small = std::ldexp(float(rest), -24);
-    std::memcpy(&word, &small, sizeof(word));
-  }
-  word |= sign;
-  float value;
-  std::memcpy(&value, &word, sizeof(value));
-  return value;
-}
-
-static float fromWord(uint32_t bits) {
-  float value;
-  std::memcpy(&value, &bits, sizeof(value));
-  return value;
+/// Gives each lane the addresses of the rows that it has elements of.
+void Execution::exchangeRows(unsigned first, unsigned end) {
+  if (end - first < 32)
+    return report(absent(threads[first], first, "stores matrices"));
+  for (unsigned lane = 0; lane < 32; ++lane)
+    for (unsigned matrix = 0; matrix < 4; ++matrix)
+      threads[first + lane].rows[matrix] =
+          threads[first + 8 * matrix + lane / 4].words[0];
 }
 
 /// Element `i` of those packed in `words`, of any kind.
 static float element(unsigned kind, const uint64_t *words, unsigned i) {
   if (kind == 2)
-    return fromWord(uint32_t(words[i / 2] >> (i % 2 * 32)) & 0xffffe000);
+    return fromTF32(uint32_t(words[i / 2] >> (i % 2 * 32)));
   uint16_t bits = uint16_t(words[i / 4] >> (i % 4 * 16));
-  return kind == 1 ? fromWord(uint32_t(bits) << 16) : fromF16(bits);
+  return kind == 1 ? fromBF16(bits) : fromF16(bits);
 }
 
 /// Byte `i` of `words` as a number.
@@ -300,6 +287,27 @@ MLC_EMULATOR_API Words mlcEmulatorLoadMatrices(const void *row, bool transposed,
   thread.site = site;
   execution.wait(Wait::Load, MLC_HERE);
   return {thread.words[0], thread.words[1]};
+}
+
+MLC_EMULATOR_API void mlcEmulatorStoreMatrices(void *row, uint64_t low,
+                                               uint64_t high, unsigned site) {
+  Thread &thread = execution.current();
+  auto address = reinterpret_cast<uintptr_t>(row);
+  if (!arena->isShared(address) || address % 16)
+    execution.misuse(MLC_HERE, "calls storeMatrices",
+                     "a row must be at a multiple of 16 in shared memory: " +
+                         arena->describe(address));
+  thread.words[0] = address;
+  thread.site = site;
+  execution.wait(Wait::Store, MLC_HERE);
+  uint32_t words[4] = {uint32_t(low), uint32_t(low >> 32), uint32_t(high),
+                       uint32_t(high >> 32)};
+  for (unsigned matrix = 0; matrix < 4; ++matrix) {
+    uintptr_t to = thread.rows[matrix] + execution.running % 4 * 4;
+    if (execution.checks)
+      checkAccess(to, 4, 4, true, MLC_HERE, execution.clock.me);
+    std::memcpy(reinterpret_cast<void *>(to), &words[matrix], 4);
+  }
 }
 
 MLC_EMULATOR_API Sums mlcEmulatorMultiplyAdd(unsigned kind, Sums d, uint64_t a0,

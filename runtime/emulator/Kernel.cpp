@@ -4,6 +4,7 @@
 #include "runtime/emulator/Execution.h"
 #include "runtime/emulator/Finding.h"
 #include "runtime/emulator/Options.h"
+#include "runtime/emulator/TensorMap.h"
 
 #include <cstring>
 #include <dlfcn.h>
@@ -119,6 +120,31 @@ CUresult readWords(void **extra, std::vector<uint64_t> &words) {
   return CUDA_SUCCESS;
 }
 
+/// Takes the tensor maps from the parameters. They must come first, since
+/// nothing else tells where they are.
+CUresult takeMaps(Launch &launch) {
+  constexpr size_t each = sizeof(MapWords) / 8;
+  std::vector<uint64_t> &words = launch.words;
+  auto isMap = [&](size_t at) {
+    return at + each <= words.size() && words[at] == TensorMap::theMark;
+  };
+  size_t at = 0;
+  for (; isMap(at); at += each) {
+    launch.maps.emplace_back();
+    std::memcpy(&launch.maps.back(), &words[at], sizeof(MapWords));
+  }
+  for (size_t i = at; i < words.size(); ++i)
+    if (isMap(i)) {
+      addToReport("mlc emulator: kernel " + launch.name +
+                  ": tensor maps must be its first parameters\n");
+      return CUDA_ERROR_INVALID_VALUE;
+    }
+  words.erase(words.begin(), words.begin() + ptrdiff_t(at));
+  // Addresses replace them when the launch runs.
+  words.insert(words.begin(), launch.maps.size(), 0);
+  return CUDA_SUCCESS;
+}
+
 bool fits(const Index &grid, const Index &block) {
   return grid.x && grid.y && grid.z && grid.x <= 0x7fffffff &&
          grid.y <= 65535 && grid.z <= 65535 && block.x && block.y && block.z &&
@@ -134,13 +160,9 @@ CUresult runLaunch(const Launch &launch) {
   return errorOf(execution.findings.front().problem);
 }
 
-} // namespace
-
-CUresult cuLaunchKernel(CUfunction function, unsigned gridX, unsigned gridY,
-                        unsigned gridZ, unsigned blockX, unsigned blockY,
-                        unsigned blockZ, unsigned sharedBytes, CUstream stream,
-                        void **parameters, void **extra) {
-  MLC_CALL(Context);
+CUresult launchKernel(const CUlaunchConfig &config, CUfunction function,
+                      void **parameters, void **extra, bool isDependent) {
+  CUstream stream = config.stream;
   if (!driver.functions.count(function) || !driver.isStream(stream))
     return CUDA_ERROR_INVALID_HANDLE;
   CUcontext context = stream ? stream->context : currentContext;
@@ -151,25 +173,63 @@ CUresult cuLaunchKernel(CUfunction function, unsigned gridX, unsigned gridY,
     return CUDA_ERROR_NOT_SUPPORTED;
   Launch launch;
   launch.arena = &context->arena;
-  launch.grid = {gridX, gridY, gridZ};
-  launch.block = {blockX, blockY, blockZ};
-  if (!fits(launch.grid, launch.block) || sharedBytes > function->maxShared)
+  launch.grid = {config.gridX, config.gridY, config.gridZ};
+  launch.block = {config.blockX, config.blockY, config.blockZ};
+  if (!fits(launch.grid, launch.block) ||
+      config.sharedBytes > function->maxShared)
     return CUDA_ERROR_INVALID_VALUE;
-  if (CUresult error = readWords(extra, launch.words))
-    return error;
   const LoadedModule &code = function->module->code;
   launch.name = function->name;
+  if (CUresult error = readWords(extra, launch.words))
+    return error;
+  if (CUresult error = takeMaps(launch))
+    return error;
   launch.function = function->function;
   launch.moduleBase = code.base;
   launch.moduleEnd = code.end;
   launch.modulePath = code.path;
-  launch.sharedBytes = sharedBytes;
+  launch.sharedBytes = config.sharedBytes;
+  launch.isOrdered = code.find("mlcEmulatorOrdered") != nullptr;
+  launch.isDependent = isDependent;
+  launch.stream = stream;
   CUresult result = driver.submit(
       stream, [launch = std::move(launch)] { return runLaunch(launch); });
   if (result != CUDA_SUCCESS || !stream || !launchBlocking())
     return result;
   stream->run();
   return stream->takeError();
+}
+
+} // namespace
+
+CUresult cuLaunchKernel(CUfunction function, unsigned gridX, unsigned gridY,
+                        unsigned gridZ, unsigned blockX, unsigned blockY,
+                        unsigned blockZ, unsigned sharedBytes, CUstream stream,
+                        void **parameters, void **extra) {
+  MLC_CALL(Context);
+  CUlaunchConfig config{gridX,  gridY,       gridZ,  blockX,  blockY,
+                        blockZ, sharedBytes, stream, nullptr, 0};
+  return launchKernel(config, function, parameters, extra, false);
+}
+
+CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function,
+                          void **parameters, void **extra) {
+  MLC_CALL(Context);
+  enum { Ignored = 0, Cluster = 4, ProgrammaticSerialization = 6 };
+  if (!config || (config->attributeCount && !config->attributes))
+    return CUDA_ERROR_INVALID_VALUE;
+  bool isDependent = false;
+  for (unsigned i = 0; i < config->attributeCount; ++i) {
+    const CUlaunchAttribute &attribute = config->attributes[i];
+    const auto &cluster = attribute.value.cluster;
+    if (attribute.id == ProgrammaticSerialization)
+      isDependent = attribute.value.isSerializationProgrammatic;
+    else if (attribute.id != Ignored &&
+             (attribute.id != Cluster || cluster.x != 1 || cluster.y != 1 ||
+              cluster.z != 1))
+      return CUDA_ERROR_NOT_SUPPORTED;
+  }
+  return launchKernel(*config, function, parameters, extra, isDependent);
 }
 
 CUresult mlcEmulatorLaunch(const void *kernel, unsigned gridX, unsigned gridY,
@@ -187,6 +247,7 @@ CUresult mlcEmulatorLaunch(const void *kernel, unsigned gridX, unsigned gridY,
   launch.words.assign(words, words + count);
   launch.function = const_cast<void *>(kernel);
   launch.isInstrumented = false;
+  launch.isOrdered = true; // without checks that costs nothing
   launch.sharedBytes = sharedBytes;
   Dl_info place = {};
   if (dladdr(kernel, &place)) {

@@ -92,6 +92,8 @@ std::string keyOf(const std::string &source, const std::string &compiler,
   for (const std::string &flag : flags)
     all += flag + '\0';
   all += deviceHeader;
+  if (source.find("mlc_hopper.cuh") != std::string::npos)
+    all += hopperHeader;
   all += '\0' + source;
   return runtime::toHex(runtime::blake3(all.data(), all.size())).substr(0, 32);
 }
@@ -148,7 +150,8 @@ int compile(const std::string &source, const std::string &compiler,
   }
   std::string text = work.file(key + ".cu"), object = work.file(key + ".so");
   if (!writeFile(text, source) ||
-      !writeFile(work.file("mlc_device.cuh"), deviceHeader)) {
+      !writeFile(work.file("mlc_device.cuh"), deviceHeader) ||
+      !writeFile(work.file("mlc_hopper.cuh"), hopperHeader)) {
     message = "cannot write into " + work.path;
     return CUDA_ERROR_OPERATING_SYSTEM;
   }

@@ -8,8 +8,10 @@
 
 namespace mlc::emulator {
 
-/// The text of include/mlc_device.cuh; CMake puts it here.
+/// The texts of include/mlc_device.cuh and mlc_hopper.cuh; CMake puts them
+/// here.
 extern const char *const deviceHeader;
+extern const char *const hopperHeader;
 
 /// Gives the path of a shared object compiled from `source`, possibly cached by
 /// another process. Otherwise a CUDA error, with the reason in `message`.

@@ -14,6 +14,8 @@
 //
 // and else of one phase, and ordered if and only if they are of one warp.
 //
+// Kernels with finer barriers are ordered by Order.h instead.
+//
 // A count hands over a block's accesses before its last barrier to blocks that
 // count later (Handovers.h): their threads see them after their next barrier.
 //
@@ -39,12 +41,13 @@ using Who = uint64_t;
 constexpr unsigned stampShift = 20;
 constexpr Who warpBits = 31u << 15;
 constexpr Who laneBits = 31u << 10;
-constexpr Who manyLanes = 1u << 9;   ///< more lanes of the warp
-constexpr Who manyWarps = 1u << 8;   ///< more warps of the block, in the phase
-constexpr Who otherBlocks = 1u << 7; ///< more blocks of the launch
-constexpr Who pending = 1u << 6;     ///< an asynchronous copy is under way
-constexpr Who split = 1u << 5;       ///< bytes have their own records
-constexpr Who atomic = 1u << 4;      ///< an atomic access
+constexpr Who manyLanes = 1u << 9;    ///< more lanes of the warp
+constexpr Who manyWarps = 1u << 8;    ///< more warps of the block, in the phase
+constexpr Who otherBlocks = 1u << 7;  ///< more blocks of the launch
+constexpr Who pending = 1u << 6;      ///< an asynchronous copy is under way
+constexpr Who split = 1u << 5;        ///< bytes have their own records
+constexpr Who atomic = 1u << 4;       ///< an atomic access
+constexpr Who asynchronous = 1u << 3; ///< by an actor, not a thread (Order.h)
 
 inline uint64_t stampOf(Who who) { return who >> stampShift; }
 inline unsigned threadOf(Who who) { return (who >> 10) & 1023; }

@@ -38,6 +38,12 @@ private:
   std::map<std::string, std::vector<std::string>> files;
 };
 
+/// Whether `where`, FILE:12, is in a header that kernels include.
+bool isInHeader(const std::string &where) {
+  return where.find("mlc_device.cuh:") != std::string::npos ||
+         where.find("mlc_hopper.cuh:") != std::string::npos;
+}
+
 /// For each address there is a line that repeats it, then two per frame from
 /// the inside out: the function, and FILE:12 followed by more.
 void readFrames(const std::string &output,
@@ -52,8 +58,7 @@ void readFrames(const std::string &output,
     }
     if (text.empty() || !std::getline(stream, where))
       continue;
-    if (current == found.end() || where[0] == '?' ||
-        where.find("mlc_device.cuh:") != std::string::npos)
+    if (current == found.end() || where[0] == '?' || isInHeader(where))
       continue;
     SourceLine &line = current->second;
     std::string path = where.substr(0, where.find(':'));

@@ -97,6 +97,7 @@ llvm::Error mlc::cli::extractKernels(const Model &model, llvm::StringRef target,
         error == std::errc::no_space_on_device ? Exit::Resources : Exit::Usage,
         (folder + ": cannot make the folder: " + error.message()).str());
   bool isEmpty = true;
+  std::string sources;
   for (size_t i = 0, n = mlc_artifact_image_count(model.get()); i < n; ++i) {
     mlc_image image;
     if (mlc_status status = mlc_artifact_image(model.get(), i, &image))
@@ -109,6 +110,8 @@ llvm::Error mlc::cli::extractKernels(const Model &model, llvm::StringRef target,
     if (ending.empty())
       continue;
     isEmpty = false;
+    if (ending == ".cu")
+      sources.append(static_cast<const char *>(image.data), image.bytes);
     if (llvm::Error error = extractImage(model, image, ending, folder))
       return error;
   }
@@ -122,8 +125,11 @@ llvm::Error mlc::cli::extractKernels(const Model &model, llvm::StringRef target,
     llvm::consumeError(code.takeError());
     return llvm::Error::success();
   }
-  for (auto [name, text] : code->backend->getSourceHeaders())
+  for (auto [name, text] : code->backend->getSourceHeaders()) {
+    if (!llvm::StringRef(sources).contains(name))
+      continue;
     if (llvm::Error error = writeFile(folder, name, text))
       return error;
+  }
   return llvm::Error::success();
 }
