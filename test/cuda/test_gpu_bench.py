@@ -3,6 +3,7 @@ emulator, where times mean nothing but errors do."""
 
 import importlib
 import json
+import lzma
 import os
 import re
 import shutil
@@ -14,7 +15,8 @@ import pytest
 
 CASES = ["gemm bert 128x768x768 bias f16", "conv 32 28x28 512>128 1x1/1 f16", "softmax 1024 f16", "transpose 01 f32",
          "softmaxes 1 f32"]
-MODULES = ["failure", "graph", "places", "checks", "peers", "timing", "workers", "sanitize", "report", "numpy_ops"]
+MODULES = ["failure", "graph", "places", "checks", "peers", "timing", "workers", "sanitize", "report", "numpy_ops", "cases",
+           "onnx_files"]
 
 
 @pytest.fixture(scope="module")
@@ -249,6 +251,36 @@ gpu case: add f32
     found, last = parts.sanitize.reports(output)
     assert found == {"gemm f16": "Invalid __global__ read of size 4 bytes"} and last == "add f32"
     assert parts.sanitize.reports(output + "gpu case: \n")[1] == ""
+
+
+def test_compute_sanitizer_runs_the_small_sizes(folder, parts, tmp_path, monkeypatch):
+    """By one that finds a fault in the last case, and one that hangs there."""
+    watcher = tmp_path / "compute-sanitizer"
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    watched = ["transpose 01 f32", "softmax 1024 f16"]
+    for mark, end, limit, status, reason in ("&", "exit 99", 300, "wrong", "1 cases are reported"), (
+            "", "sleep 1000", 8, "hung", "ended after 8 s, at softmax 1024 f16"):
+        report = "========= Invalid __global__ read of size 4 bytes"
+        watcher.write_text(f'#!/bin/sh\nshift 6\n"$@" | sed "s/^gpu case: $/{report}\\n{mark}/"\n{end}\n')
+        watcher.chmod(0o755)
+        *found, row = parts.sanitize.sanitize(folder, "emulator", "memcheck", watched, limit)
+        assert found == [{"case": "softmax 1024 f16 (memcheck)", "status": "wrong",
+                          "reason": "Invalid __global__ read of size 4 bytes"}]
+        assert (row["case"], row["status"], row["reason"], row["cases"]) == ("memcheck", status, reason, 2)
+
+
+def test_pictures_with_channels_last(tools, folder, parts):
+    """As a convolution is packed where that takes fewer launches."""
+    dims = (1, 6, 8, 16, 3, 1, 1, "relu")
+    graph, last = ({**parts.cases.conv(*dims, layout=layout), "dtype": "f16", "opset": 20} for layout in ("nchw", "nhwc"))
+    model = parts.onnx_files.model_of(parts.graph.joined(parts.graph.instances(last, 2)))
+    (folder / "last.onnx").write_bytes(model.SerializeToString())
+    done = tools.mlc("compile", folder / "last.onnx", "-o", folder / "last.mlca", "--target=cuda:sm_90a", "--no-rewrites")
+    assert done.returncode == 0, done.stderr
+    (folder / "last.mlca.xz").write_bytes(lzma.compress((folder / "last.mlca").read_bytes()))
+    entry = {"small": {"graph": graph, "instances": 2, "layout": "nhwc", "file": "last"}, "tolerance": 3e-3}
+    row = parts.checks.check(parts.places.Host("emulator", folder), entry, "small")
+    assert row["status"] == "right", row
 
 
 def test_constants_are_the_same_everywhere(parts):

@@ -10,7 +10,8 @@ the time:
     right      outputs against float64, computed on the GPU, on fresh data
     sanitize   compute-sanitizer on small sizes, where that program exists
     times      kernels beside PyTorch's, in turns
-    networks   whole networks, with and without rewrites, beside torch.compile
+    networks   whole networks against float64, and their times with and without rewrites
+    compiled   networks, and kernels with steps around them, beside torch.compile
 
 Each case runs in a process that is ended if it hangs. FOLDER/results.jsonl gets a
 line for each result at once, FOLDER/results.md the tables after each phase.
@@ -24,7 +25,7 @@ import sys
 
 def parser():
     main = argparse.ArgumentParser(prog="gpu", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    commands = main.add_subparsers(dest="command", required=True)
+    commands = main.add_subparsers(dest="command", required=True, metavar="pack|run")
 
     packing = commands.add_parser("pack", help="compile the cases into a folder; needs no GPU")
     packing.add_argument("folder", type=pathlib.Path, help="a new or empty folder, or one that an earlier pack made")
@@ -39,7 +40,7 @@ def parser():
     running.add_argument("folder", type=pathlib.Path)
     running.add_argument("--budget", type=float, default=540, metavar="SECONDS", help="for all phases together (540)")
     running.add_argument("--only", metavar="PATTERN", default="", help="only cases whose name has this regular expression")
-    running.add_argument("--phases", default="", metavar="NAME,...", help="only these phases: right,sanitize,times,networks")
+    running.add_argument("--phases", default="", metavar="NAME,...", help="only these phases: right,sanitize,times,networks,compiled")
     running.add_argument("--resume", action="store_true", help="keep what results.jsonl has, and go on behind it")
     running.add_argument("--device", default="cuda:0", help="cuda:N, or emulator: small sizes, right or not, no times")
     running.add_argument("--rounds", type=int, default=20, help="rounds of timing, in which sides take turns (20)")
@@ -54,8 +55,6 @@ def parser():
     checking.add_argument("folder", type=pathlib.Path)
     checking.add_argument("device")
     checking.add_argument("cases", nargs="+")
-    commands._choices_actions = [action for action in commands._choices_actions if action.dest in ("pack", "run")]
-    commands.metavar = "{pack,run}"
     return main
 
 

@@ -16,8 +16,7 @@ class Program:
         self.session = place.open(file or made["file"])
         self.parts = graphs.instances(self.graph, made["instances"]) if made["instances"] > 1 else [self.graph]
         self.inputs = [[self.empty(dims) for dims in part["inputs"].values()] for part in self.parts]
-        self.outputs = [[self.empty(part["dims"].get(name) or self.graph["dims"][plain])
-                         for name, plain in zip(part["outputs"], self.graph["outputs"])] for part in self.parts]
+        self.outputs = [[self.empty(self.graph["dims"][name]) for name in self.graph["outputs"]] for _ in self.parts]
 
     def empty(self, dims):
         if self.made["layout"] == "nhwc":
@@ -52,7 +51,8 @@ class Program:
         values = graphs.values_of(part["constants"], self.graph["dtype"], place.repeated)
         for name, array in zip(part["inputs"], self.inputs[index]):
             values[name] = self.in_order(place.double(array))
-        wanted = graphs.evaluate(part, values, place.ops)
+        with place.exactly():
+            wanted = graphs.evaluate(part, values, place.ops)
         return [place.permuted(want, NHWC) if self.made["layout"] == "nhwc" else want for want in wanted]
 
     def differences(self):

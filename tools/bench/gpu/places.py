@@ -1,6 +1,8 @@
 """Where cases run: on a GPU, in PyTorch's memory; or on the host's, on the emulator
 or under compute-sanitizer, by copies."""
 
+import contextlib
+import gc
 import json
 import lzma
 import math
@@ -58,6 +60,13 @@ class Host:
         else:
             import numpy_ops as ops
         self.ops = ops
+
+    def forget(self):
+        """Before a case."""
+
+    def exactly(self):
+        """While a reference is computed."""
+        return contextlib.nullcontext()
 
     def open(self, name):
         return self.mlc.Session(self.mlc.load(read_artifact(self.folder, name)), device=self.device)
@@ -123,6 +132,15 @@ class Gpu:
         allowed = kind == "tf32"
         self.torch.backends.cuda.matmul.allow_tf32 = self.torch.backends.cudnn.allow_tf32 = allowed
         self.torch.backends.cudnn.benchmark = True
+
+    def forget(self):
+        """Gives back what PyTorch keeps of memory: mlc takes its own from the driver."""
+        gc.collect()
+        self.torch.cuda.empty_cache()
+
+    def exactly(self):
+        # The fastest algorithm in double precision is not worth a search.
+        return self.torch.backends.cudnn.flags(enabled=True, benchmark=False, allow_tf32=False)
 
     def open(self, name):
         model = self.mlc.load(read_artifact(self.folder, name))

@@ -19,6 +19,7 @@ def answer(state, request):
     entry = state["entries"][request["case"]]
     if "failed" in entry:
         return {"status": "failed", "reason": entry["failed"]}
+    state["place"].forget()
     if do == "right":
         import checks
         return checks.check(state["place"], entry, request["size"])
