@@ -221,6 +221,18 @@ def test_times_are_of_a_launch(parts):
     assert said == ["b", "a", "b"]
 
 
+def test_a_bias_is_a_part_of_the_peers_product(parts):
+    def ops(graph):
+        return [item["op"] for item in parts.peers.with_linear({"constants": {}, **graph})["nodes"]]
+    assert ops(parts.cases.gemm(4, 5, 6, "bias gelu")) == ["Linear", "Gelu"]
+    assert ops(parts.cases.gemm(4, 5, 6, "bias residual")) == ["Linear", "Add"]
+    assert ops(parts.cases.square(4, 5, 6)) == ["MatMul"]
+    # A sum with a matrix is none.
+    matrix = parts.cases.gemm(4, 5, 6, "bias")
+    matrix["constants"]["b"] = parts.graph.patterned([4, 6], 1)
+    assert ops(matrix) == ["MatMul", "Add"]
+
+
 def test_tables_of_a_gpu(parts, tmp_path):
     entries = {"p": {"kind": "products", "type": "f16"}, "s": {"kind": "memory", "type": "f32"}, "n": {"kind": "networks"}}
     results = parts.report.Results(tmp_path / "results.jsonl", False)

@@ -109,7 +109,7 @@ class Packer:
 
     def version(self):
         done = subprocess.run([self.build / "bin/mlc", "--version"], capture_output=True, text=True, check=True)
-        return done.stdout.splitlines()[0]
+        return done.stdout.splitlines()[0].removeprefix("mlc ")
 
     def copy_program(self):
         ignored = shutil.ignore_patterns("__pycache__")

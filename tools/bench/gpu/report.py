@@ -131,7 +131,7 @@ def network_table(results, entries):
 def tables(results, entries):
     machine = results.machine()
     lines = ["# mlc on " + (machine.get("gpu") or machine.get("device", "?")), "",
-             ", ".join(f"{key} {value}" for key, value in machine.items() if key not in ("phase", "case", "status")), ""]
+             ", ".join(f"{key} {value}" for key, value in machine.items() if value and key not in ("phase", "case")), ""]
     right = results.of("right")
     if right:
         count = sum(row["status"] == "right" for row in right.values())

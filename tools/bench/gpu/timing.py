@@ -80,12 +80,9 @@ def written(place, program):
     return not any(bool(array.isnan().any()) for array in program.outs().values())
 
 
-def result(found, names, work):
-    """A row: mlc's time, the best peer's, and rates."""
-    best = min((name for name in names), key=lambda name: found[name]["us"])
-    own = found["mlc"]
-    return {"status": "done", "us": own["us"], "aa": own["aa"], "spread": own["spread"], "peer": best,
-            "peer_us": found[best]["us"], "ratio": own["us"] / found[best]["us"], **work}
+def beside(found, peer):
+    """What a row says of a peer."""
+    return {"status": "done", "peer": peer, "peer_us": found[peer]["us"], "ratio": found["mlc"]["us"] / found[peer]["us"]}
 
 
 def kernel(place, entry, rounds, is_compiled=False):
@@ -104,9 +101,9 @@ def kernel(place, entry, rounds, is_compiled=False):
     found = summary(turns(place, sides, rounds, SPIN), made["instances"])
     if not written(place, programs[0]):
         return {"status": "wrong", "reason": "outputs were not written by a run that was timed"}
-    work = {"tflops": made["flops"] / found["mlc"]["us"] / 1e6, "tbs": made["bytes"] / found["mlc"]["us"] / 1e6,
+    own = found["mlc"]
+    return {**beside(found, name), **own, "tflops": made["flops"] / own["us"] / 1e6, "tbs": made["bytes"] / own["us"] / 1e6,
             "launches": made["launches"] / made["instances"], "skeletons": made["skeletons"], "sets": len(programs)}
-    return result(found, [name], work)
 
 
 def network(place, entry, rounds, is_compiled=False):
@@ -122,16 +119,12 @@ def network(place, entry, rounds, is_compiled=False):
         for _ in range(checks.RUNS):
             program.run()
         sides[name] = program.session.enqueue
-    kept = None
-    if is_compiled:
-        sides |= {(name := peers.network_name(made["graph"])): (kept := peers.network(place, made["graph"],
-                                                                                      programs["mlc"].inputs[0]))}
+    peer = peers.network_name(made["graph"]) if is_compiled else None
+    if peer:
+        sides[peer] = peers.network(place, made["graph"], programs["mlc"].inputs[0])
     found = summary(turns(place, sides, rounds, LONG_SPIN), 1)
     if not written(place, programs["mlc"]):
         return {"status": "wrong", "reason": "outputs were not written by a run that was timed"}
-    row |= {"us": found["mlc"]["us"], "aa": found["mlc"]["aa"], "spread": found["mlc"]["spread"],
-            "plain_us": found["plain"]["us"], "rewrites": found["mlc"]["us"] / found["plain"]["us"],
+    row |= {**found["mlc"], "plain_us": found["plain"]["us"], "rewrites": found["mlc"]["us"] / found["plain"]["us"],
             "launches": made["launches"], "plain_launches": made["plain_launches"]}
-    if kept is None:
-        return row
-    return {"status": "done", **row, "peer": name, "peer_us": found[name]["us"], "ratio": found["mlc"]["us"] / found[name]["us"]}
+    return {**row, **beside(found, peer)} if peer else row
