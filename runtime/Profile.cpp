@@ -1,6 +1,7 @@
 //===- Profile.cpp - Where the time of a run goes -------------------------===//
 
 #include "runtime/Profile.h"
+#include "runtime/ApiCall.h"
 #include "runtime/Text.h"
 
 #include <algorithm>
@@ -22,6 +23,14 @@ double Roofline::leastNanoseconds(const mlc_step_cost &cost) const {
                                      others / scalarsPerSecond);
 }
 
+bool readsOnly(const mlc_artifact *artifact, size_t index, mlc_dtype type) {
+  const Program &program = artifact->impl->program(artifact->entry);
+  const std::vector<BufferId> &inputs = program.steps[index].inputs;
+  return std::all_of(inputs.begin(), inputs.end(), [&](BufferId id) {
+    return program.buffers[id].type == DType(type);
+  });
+}
+
 double median(std::vector<double> &times) {
   if (times.empty())
     return 0;
@@ -35,7 +44,7 @@ void finishProfile(std::vector<ProfiledStep> &steps, const Roofline *roofline) {
                              [](const ProfiledStep &s) { return s.ns <= 0; }),
               steps.end());
   for (ProfiledStep &step : steps)
-    if (roofline)
+    if (roofline && step.hasPeak)
       step.share = roofline->leastNanoseconds(step.cost) / step.ns;
   std::stable_sort(
       steps.begin(), steps.end(),

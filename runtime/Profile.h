@@ -22,6 +22,8 @@ struct ProfiledStep {
   std::vector<std::string> nodes;
   double ns = 0; ///< of one run; the median of several
   mlc_step_cost cost = {};
+  /// Whether a roofline holds for the type of its products.
+  bool hasPeak = true;
   /// The share of the device's roofline that it reaches; negative: unknown.
   double share = -1;
 };
@@ -38,6 +40,9 @@ struct Roofline {
   /// The least time for that work, in nanoseconds.
   double leastNanoseconds(const mlc_step_cost &cost) const;
 };
+
+/// Whether step `index` of the artifact reads nothing but that type.
+bool readsOnly(const mlc_artifact *artifact, size_t index, mlc_dtype type);
 
 /// The median of `times`, which it sorts; 0 if there are none.
 double median(std::vector<double> &times);

@@ -7,6 +7,7 @@
 #include "dialects/Module/CompileTime.h"
 #include "dialects/Module/States.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Interfaces/CastInterfaces.h"
 #include "passes/Base/Remedy.h"
 #include "passes/Fuse/Collectives.h"
 #include "passes/Lower/SizeValues.h"
@@ -299,15 +300,22 @@ static IntExpr countPoints(Operation *op, const ShapeTable &shapes) {
   return count;
 }
 
+/// Scalar operations of each point of `op`. Casts beside arithmetic are part of
+/// reading and writing, so that the count is the same for all types.
+static int64_t countPerPoint(Operation *op) {
+  auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+  if (!linalgOp)
+    return 1;
+  int64_t count = llvm::count_if(
+      linalgOp.getBlock()->without_terminator(),
+      [](Operation &scalar) { return !isa<CastOpInterface>(scalar); });
+  return std::max<int64_t>(1, count);
+}
+
 IntExpr ExecBuilder::countWork(const Group &group) const {
   IntExpr work = IntExpr::constant(b.getContext(), 0);
-  for (Operation *op : group.ops) {
-    int64_t perPoint = 1;
-    if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
-      perPoint = std::max<int64_t>(
-          1, int64_t(linalgOp.getBlock()->getOperations().size()) - 1);
-    work = work + countPoints(op, shapes) * perPoint;
-  }
+  for (Operation *op : group.ops)
+    work = work + countPoints(op, shapes) * countPerPoint(op);
   return work;
 }
 

@@ -59,6 +59,51 @@ def test_what_steps_do(tools, artifacts, device):
         assert product["skeleton"] in ("tensor", "tiles")
 
 
+@pytest.fixture(scope="module")
+def products(tools, tmp_path_factory):
+    """The same product with a bias in each type, for the emulator and for the CPU."""
+    folder = tmp_path_factory.mktemp("types")
+    made = {}
+    for name, kind in ("f32", T.FLOAT), ("f16", T.FLOAT16), ("bf16", T.BFLOAT16):
+        shapes = {"x": [ROWS, DEPTH], "w": [DEPTH, COLUMNS], "b": [COLUMNS], "y": [ROWS, COLUMNS]}
+        ports = {port: helper.make_tensor_value_info(port, kind, dims) for port, dims in shapes.items()}
+        graph = helper.make_graph([helper.make_node("MatMul", ["x", "w"], ["p"], "product"),
+                                   helper.make_node("Add", ["p", "b"], ["y"], "bias")], "g",
+                                  [ports[port] for port in "xwb"], [ports["y"]])
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9), folder / "m.onnx")
+        for device, *flags in ("emulator", "--target=cuda:sm_80"), ("cpu", "--target=cpu:x86-64-v3"):
+            made[name, device] = folder / f"{name}-{device}.mlca"
+            done = tools.mlc("compile", folder / "m.onnx", "-o", made[name, device], *flags)
+            assert done.returncode == 0, done.stderr
+    return made
+
+
+def steps_of(tools, artifact, device, *options):
+    done = tools.mlc("bench", artifact, f"--device={device}", "--runs=1", "--profile", "--json", *options)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)["profile"]
+    return found, next(step for step in found["steps"] if "product" in step["nodes"])
+
+
+@pytest.mark.parametrize("device", ["cpu", "emulator"])
+def test_operations_count_once_in_each_type(tools, products, device):
+    counts = {}
+    for name in "f32", "f16", "bf16":
+        found, product = steps_of(tools, products[name, device], device)
+        assert product["contraction_operations"] == 2 * ROWS * DEPTH * COLUMNS
+        counts[name] = found["total"]["operations"] - product["contraction_operations"]
+    # What is left is the bias, and the rounding of a sum to 16 bits.
+    assert all(ROWS * COLUMNS <= count <= 2 * ROWS * COLUMNS for count in counts.values()), counts
+
+
+def test_a_gpus_peak_is_that_of_float32(tools, products):
+    for name in "f32", "f16", "bf16":
+        found, product = steps_of(tools, products[name, "cpu"], "cpu", "--roofline=gpu:h100")
+        assert found["peak"].endswith(", contractions of float32 with tf32 allowed; no share for those of other types")
+        assert ("share_of_peak" in product) == (name == "f32")
+        assert ("share_of_peak" in found["total"]) == (name == "f32")
+
+
 def test_the_roofline_may_be_another(tools, artifacts):
     shares = [profile(tools, artifacts, "cpu", "--threads=1", f"--roofline={target}")["total"]["share_of_peak"]
               for target in ("gpu:h100", "cpu:x86-64-v3")]

@@ -14,11 +14,15 @@ namespace json = llvm::json;
 // Rates of a device
 //===----------------------------------------------------------------------===//
 
-static runtime::Roofline rooflineOf(const CostParameters &cost, double scale) {
+/// Rates of `scale` cores, for contractions of float32 as tf32 where `isTF32`.
+static runtime::Roofline rooflineOf(const CostParameters &cost, double scale,
+                                    bool isTF32) {
   runtime::Roofline roofline;
   for (const MemoryLevel &level : cost.memory)
     roofline.levels.push_back({level.bytes, level.bytesPerSecond * scale});
-  roofline.contractionsPerSecond = cost.contractionFlopsPerSecond * scale;
+  roofline.contractionsPerSecond =
+      (isTF32 ? cost.contractionFlopsPerSecond : cost.scalarFlopsPerSecond) *
+      scale;
   roofline.scalarsPerSecond = cost.scalarFlopsPerSecond * scale;
   return roofline;
 }
@@ -32,13 +36,16 @@ llvm::Expected<Peak> mlc::cli::findPeak(const Model &model,
         "no share of a peak: the emulator's times say nothing of a GPU, but "
         "MLC_EMULATOR_COUNTERS=FILE counts what accesses cost",
         std::nullopt};
+  auto manifest = model.manifest();
+  if (!manifest)
+    return manifest.takeError();
+  const json::Object *object = manifest->getAsObject();
+  auto entry = [&](llvm::StringRef key) {
+    return object ? object->getString(key).value_or("") : llvm::StringRef();
+  };
   std::string name = wanted.str();
   if (name.empty()) {
-    auto manifest = model.manifest();
-    if (!manifest)
-      return manifest.takeError();
-    if (const json::Object *object = manifest->getAsObject())
-      name = object->getString("target").value_or("").str();
+    name = entry("target").str();
     // An artifact must not decide which files are read.
     auto known = isTargetFile(name) ? llvm::createStringError("")
                                     : parseTarget(name).takeError();
@@ -58,7 +65,12 @@ llvm::Expected<Peak> mlc::cli::findPeak(const Model &model,
   std::string text = "peak: " + target->description;
   if (isCpu)
     text += ", times " + std::to_string(cores);
-  return Peak{text, rooflineOf(target->cost, cores)};
+  bool isTF32 = isCpu || entry("precision") != "ieee";
+  if (!isCpu)
+    text += std::string(", contractions of float32") +
+            (isTF32 ? " with tf32 allowed" : "") +
+            "; no share for those of other types";
+  return Peak{text, rooflineOf(target->cost, cores, isTF32), !isCpu};
 }
 
 //===----------------------------------------------------------------------===//
@@ -115,6 +127,9 @@ llvm::Expected<Profile> mlc::cli::measureSteps(const Model &model,
     found.ns = runtime::median(times[s]);
     // A count that overflows stays unknown.
     (void)mlc_session_step_cost(session.get(), s, &found.cost);
+    found.hasPeak = !profile.peak.isFloat32Only ||
+                    found.cost.contraction_operations == 0 ||
+                    runtime::readsOnly(model.get(), s, MLC_F32);
   }
   finishProfile(profile.steps,
                 profile.peak.roofline ? &*profile.peak.roofline : nullptr);

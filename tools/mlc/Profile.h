@@ -14,6 +14,9 @@ namespace mlc::cli {
 struct Peak {
   std::string text;
   std::optional<runtime::Roofline> roofline;
+  /// Whether its rate of contractions holds for float32 alone: on GPUs other
+  /// types have others.
+  bool isFloat32Only = false;
 };
 
 /// The roofline of `wanted` (a target's name; empty: the artifact's own) for a
