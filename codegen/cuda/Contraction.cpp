@@ -141,8 +141,8 @@ SplitK::SplitK(const Contraction &c, const Roles &roles, const Target &target,
     : m(m), n(n) {
   tiles = product(c, roles.batch) * product(c, roles.rows).ceilDiv(m) *
           product(c, roles.columns).ceilDiv(n);
-  parts = chooseParts(tiles, product(c, roles.k), leastOfPart(step), mostParts,
-                      target);
+  parts = chooseParts(tiles, product(c, roles.k), leastKOfPart(step),
+                      mostPartsOfTile, target);
 }
 
 void callSkeleton(KernelPrinter &to, KernelText &text, const Contraction &c,

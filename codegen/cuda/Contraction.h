@@ -65,12 +65,6 @@ bool readsAlongK(const Contraction &c, const Access &access, const Roles &roles,
 struct SplitK {
   SplitK(const Contraction &c, const Roles &roles, const Target &target,
          int64_t m, int64_t n, int64_t step);
-  /// A part with fewer steps along K is hardly worth its partial sums, and the
-  /// last block reads all parts one after another.
-  static int64_t leastOfPart(int64_t step) {
-    return std::max<int64_t>(128, 4 * step);
-  }
-  static constexpr int64_t mostParts = 32;
   int64_t m, n;
   IntExpr tiles, parts;
 };

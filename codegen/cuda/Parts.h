@@ -21,6 +21,14 @@ IntExpr chooseParts(IntExpr sums, IntExpr k, int64_t least, int64_t most,
 int64_t chooseParts(int64_t sums, int64_t k, int64_t least, int64_t most,
                     const Target &target);
 
+/// The limits for tiles of a contraction whose blocks take `step` elements of K
+/// at a time. A part with fewer steps is hardly worth its partial sums, and the
+/// last block reads all parts one after another.
+inline int64_t leastKOfPart(int64_t step) {
+  return std::max<int64_t>(128, 4 * step);
+}
+constexpr int64_t mostPartsOfTile = 32;
+
 /// Bytes of workspace: counters, and `bytes` for each part of each sum; only
 /// counters if no sum is shared.
 IntExpr workspaceBytes(IntExpr sums, IntExpr parts, int64_t bytes);

@@ -1,7 +1,7 @@
 //===- Tiles.cpp - The tiles of a contraction on tensor cores -------------===//
 
 #include "codegen/cuda/Tiles.h"
-#include "codegen/cuda/Contraction.h"
+#include "codegen/cuda/KernelPrinter.h"
 #include "codegen/cuda/Parts.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/MathExtras.h"
@@ -38,8 +38,8 @@ std::optional<double> productSeconds(const ProductShape &shape,
   WarpTile tile = chooseWarpTile(shape, target);
   int64_t step = elementsOfStep(shape.elementBytes);
   int64_t tiles = std::max<int64_t>(countTiles(shape, tile.m, tile.n), 1);
-  int64_t parts = chooseParts(tiles, shape.k, SplitK::leastOfPart(step),
-                              SplitK::mostParts, target);
+  int64_t parts = chooseParts(tiles, shape.k, leastKOfPart(step),
+                              mostPartsOfTile, target);
   double steps = llvm::divideCeil(llvm::divideCeil(shape.k, step), parts);
   double waves = llvm::divideCeil(tiles * parts, target.cost.units);
   double peak = target.cost.contractionFlopsPerSecond / target.cost.units *

@@ -265,20 +265,29 @@ gpu case: add f32
     assert parts.sanitize.reports(output + "gpu case: \n")[1] == ""
 
 
-def test_compute_sanitizer_runs_the_small_sizes(folder, parts, tmp_path, monkeypatch):
-    """By one that finds a fault in the last case, and one that hangs there."""
-    watcher = tmp_path / "compute-sanitizer"
+def watcher(tmp_path, monkeypatch, act):
+    """A compute-sanitizer that does `act`."""
+    path = tmp_path / "compute-sanitizer"
+    path.write_text(f"#!/bin/sh\n{act}\n")
+    path.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
-    watched = ["transpose 01 f32", "softmax 1024 f16"]
-    for mark, end, limit, status, reason in ("&", "exit 99", 300, "wrong", "1 cases are reported"), (
-            "", "sleep 1000", 8, "hung", "ended after 8 s, at softmax 1024 f16"):
-        report = "========= Invalid __global__ read of size 4 bytes"
-        watcher.write_text(f'#!/bin/sh\nshift 6\n"$@" | sed "s/^gpu case: $/{report}\\n{mark}/"\n{end}\n')
-        watcher.chmod(0o755)
-        *found, row = parts.sanitize.sanitize(folder, "emulator", "memcheck", watched, limit)
-        assert found == [{"case": "softmax 1024 f16 (memcheck)", "status": "wrong",
-                          "reason": "Invalid __global__ read of size 4 bytes"}]
-        assert (row["case"], row["status"], row["reason"], row["cases"]) == ("memcheck", status, reason, 2)
+
+
+def test_compute_sanitizer_runs_the_small_sizes(folder, parts, tmp_path, monkeypatch):
+    """By one that finds a fault in the last case."""
+    report = "========= Invalid __global__ read of size 4 bytes"
+    watcher(tmp_path, monkeypatch, f'shift 6; "$@" | sed "s/^gpu case: $/{report}\\n&/"; exit 99')
+    *found, row = parts.sanitize.sanitize(folder, "emulator", "memcheck", ["transpose 01 f32", "softmax 1024 f16"], 300)
+    assert found == [{"case": "softmax 1024 f16 (memcheck)", "status": "wrong",
+                      "reason": "Invalid __global__ read of size 4 bytes"}]
+    assert (row["case"], row["status"], row["reason"], row["cases"]) == ("memcheck", "wrong", "1 cases are reported", 2)
+
+
+def test_a_case_that_hangs_under_compute_sanitizer_is_named(folder, parts, tmp_path, monkeypatch):
+    watcher(tmp_path, monkeypatch, "echo 'gpu case: softmax 1024 f16'; exec sleep 1000")
+    assert parts.sanitize.sanitize(folder, "emulator", "racecheck", ["softmax 1024 f16"], 3) == [
+        {"case": "racecheck", "status": "hung", "cases": 1, "seconds": pytest.approx(3, abs=60),
+         "reason": "ended after 3 s, at softmax 1024 f16"}]
 
 
 def test_pictures_with_channels_last(tools, folder, parts):

@@ -3,8 +3,8 @@
     python tools/bench/gpu pack FOLDER        where mlc was built; needs no GPU
     python FOLDER/gpu run FOLDER              where the GPU is: Python, NumPy, PyTorch, no network
 
-`pack` compiles kernels and networks and puts all that `run` needs into FOLDER, a
-few megabytes. `run` works through phases, in order of worth, each with a share of
+`pack` compiles kernels and networks and puts all that `run` needs into FOLDER, some
+40 MB; it takes minutes. `run` works through phases, in order of worth, each with a share of
 the time:
 
     right      outputs against float64, computed on the GPU, on fresh data
