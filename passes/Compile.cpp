@@ -325,6 +325,7 @@ static llvm::Error encode(OwningOpRef<ModuleOp> module,
   CodegenOptions codegen;
   codegen.threads = options.threads;
   codegen.precision = options.precision;
+  codegen.keepsRoundings = options.rewriting.search.fp == FpMode::Strict;
   codegen.dumpDirectory = options.dumpDirectory;
   FailureOr<CompiledKernels> kernels = clock.run("codegen", [&] {
     return options.getCodeTarget().backend->compile(*module, options.target,

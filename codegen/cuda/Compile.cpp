@@ -78,7 +78,8 @@ FailureOr<CompiledKernels> compileKernels(ModuleOp module, const Target &target,
     if (failed(kernel))
       return failure();
     FailureOr<KernelText> text =
-        emitKernel(*kernel, {target, options.precision}, found.symbol);
+        emitKernel(*kernel, {target, options.precision, options.keepsRoundings},
+                   found.symbol);
     if (failed(text))
       return failure();
     units.push_back({found.function,

@@ -4,6 +4,7 @@
 #include "codegen/cuda/DeviceHeader.h"
 #include "codegen/cuda/Parts.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/ADT/SmallBitVector.h"
 
 using namespace mlir;
 
@@ -58,6 +59,37 @@ IntExpr runAlong(const Contraction &c, const Access &access,
     length = length * c.dims[d].extent;
   }
   return length;
+}
+
+bool isMultiple(IntExpr value, int64_t count) {
+  return value.mod(count).isConstant(0);
+}
+
+bool hasRuns(const Contraction &c, const Access &access,
+             ArrayRef<unsigned> dims, int64_t count) {
+  IntExpr length = runAlong(c, access, dims);
+  if (access.divisor != 1 || length.isConstant(1) ||
+      !isMultiple(length, count) || !isMultiple(access.offset, count))
+    return false;
+  // Find the loops that make up the run; steps of all other loops must keep the
+  // alignment.
+  IntExpr within = IntExpr::constant(c.context, 1);
+  llvm::SmallBitVector together(c.dims.size());
+  for (unsigned d : llvm::reverse(dims)) {
+    if (within == length)
+      break;
+    together.set(d);
+    within = within * c.dims[d].extent;
+  }
+  for (auto [d, stride] : llvm::enumerate(access.strides))
+    if (!together.test(d) && !isMultiple(stride, count))
+      return false;
+  // The border of a pad would cut a run.
+  return llvm::all_of(access.bounds, [&](const Bound &bound) {
+    return llvm::all_of(together.set_bits(), [&](unsigned d) {
+      return bound.strides[d].isConstant(0);
+    });
+  });
 }
 
 bool readsAlongK(const Contraction &c, const Access &access, const Roles &roles,
@@ -181,7 +213,7 @@ FailureOr<KernelText> emitTiles(KernelPrinter &to) {
   to.before = (skeletonText("problem.cuh") + skeletonText("parts.cuh") +
                skeletonText("contraction.cuh"))
                   .str() +
-              printProblem(to, *c, roles, split);
+              printProblem(to, *c, roles, split, /*finishesRuns=*/false);
   KernelText text;
   text.block = tile.threads();
   text.sharedBytes = bytes * tile.k * (tile.m + 1 + tile.n + 1);

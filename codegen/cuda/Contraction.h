@@ -68,9 +68,17 @@ struct SplitK {
   int64_t m, n;
   IntExpr tiles, parts;
 };
-/// The text of `struct Problem`.
+/// Whether `value` is a multiple of `count` for all values of its symbols.
+bool isMultiple(IntExpr value, int64_t count);
+/// Whether aligned runs of `count` elements along `dims` are contiguous and
+/// aligned to `count` in memory, and none crosses the end of the dims.
+bool hasRuns(const Contraction &c, const Access &access,
+             llvm::ArrayRef<unsigned> dims, int64_t count);
+/// The text of `struct Problem`. Its epilogue takes elements, or runs of
+/// neighbouring columns (kernels/finish.cuh).
 std::string printProblem(KernelPrinter &to, const Contraction &c,
-                         const Roles &roles, const SplitK &split);
+                         const Roles &roles, const SplitK &split,
+                         bool finishesRuns);
 /// Fills text and code with a call of `skeleton` for the problem.
 void callSkeleton(KernelPrinter &to, KernelText &text, const Contraction &c,
                   llvm::StringRef skeleton, const SplitK &split);

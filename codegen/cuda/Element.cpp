@@ -106,8 +106,18 @@ ElementPrinter::withoutCancellation(Operation *op,
   return "";
 }
 
+/// Casts between float32 and 16-bit floats, which are computed as float32.
+static bool isRoundingOfHalf(Operation *op) {
+  if (!isa<arith::ExtFOp, arith::TruncFOp>(op))
+    return false;
+  Type from = op->getOperand(0).getType(), to = op->getResult(0).getType();
+  return computeType(from) == "float" && computeType(to) == "float";
+}
+
 std::string ElementPrinter::compute(Operation *op,
                                     ArrayRef<std::string> operands) {
+  if (!keepsRoundings && isRoundingOfHalf(op))
+    return operands[0];
   std::optional<std::string> text = expression(op, operands, helpers);
   if (text && isa<arith::ConstantOp>(op))
     return *text;

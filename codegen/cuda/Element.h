@@ -101,6 +101,9 @@ public:
   /// Reports that `op` cannot be printed.
   void fail(mlir::Operation *op, const llvm::Twine &why);
   bool failed = false;
+  /// Whether 16-bit floats are rounded wherever the model does so, not only
+  /// where they are stored.
+  bool keepsRoundings = true;
   /// The text is discarded, and errors are not reported.
   bool isTrial = false;
   /// Called for each read; returns another expression for the stored element,

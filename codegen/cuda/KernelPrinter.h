@@ -11,6 +11,8 @@ namespace mlc::cuda {
 struct EmitOptions {
   const Target &target;
   Precision precision = Precision::TF32;
+  /// As in CodegenOptions.
+  bool keepsRoundings = false;
 
   /// The architecture as a number: 80 for sm_80, 90 for sm_90a.
   int arch() const;

@@ -1,6 +1,6 @@
 //===- Problem.cpp - The problem that a skeleton solves -------------------===//
 
-#include "codegen/cuda/Contraction.h"
+#include "codegen/cuda/Problem.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
@@ -10,18 +10,13 @@ namespace mlc::cuda {
 namespace {
 
 /// Prints `struct Problem` of one kernel.
-class ProblemPrinter {
+class ProblemPrinter : public ProblemText {
 public:
-  ProblemPrinter(KernelPrinter &to, const Contraction &c, const Roles &roles,
-                 const SplitK &split)
-      : to(to), kernel(to.kernel), c(c), roles(roles), split(split) {}
+  using ProblemText::ProblemText;
 
-  std::string print();
+  std::string print(const SplitK &split, bool finishesRuns);
 
 private:
-  using Fill = function_ref<std::string(ElementPrinter &, Code &)>;
-  /// A function of the problem that returns what `fill` prints.
-  void method(StringRef type, StringRef name, StringRef parameters, Fill fill);
   void size(StringRef name, IntExpr value);
   void side(StringRef name, StringRef row, const Access &access,
             ArrayRef<unsigned> rows, ArrayRef<Operation *> casts);
@@ -31,20 +26,7 @@ private:
              bool hasOffset);
   void inside(StringRef name, const Access &access);
   void load(StringRef name, const Access &access, ArrayRef<Operation *> casts);
-  void finish();
-  Indices placesOf(ElementPrinter &printer, StringRef flat,
-                   ArrayRef<unsigned> dims);
-  std::string pointerOf(Value input) const {
-    auto found = llvm::find(kernel.inputs, input);
-    return "in" + std::to_string(found - kernel.inputs.begin());
-  }
-
-  KernelPrinter &to;
-  const Kernel &kernel;
-  const Contraction &c;
-  const Roles &roles;
-  const SplitK &split;
-  std::string text;
+  void bits(StringRef name, const Access &access);
 };
 
 } // namespace
@@ -59,8 +41,8 @@ static std::string elementAt(const Access &access) {
                              : "place.at / " + std::to_string(access.divisor);
 }
 
-void ProblemPrinter::method(StringRef type, StringRef name,
-                            StringRef parameters, Fill fill) {
+void ProblemText::method(StringRef type, StringRef name, StringRef parameters,
+                         Fill fill) {
   Code code(2);
   ElementPrinter printer(kernel, code);
   printer.head = Code(2);
@@ -83,12 +65,17 @@ void ProblemPrinter::size(StringRef name, IntExpr value) {
   });
 }
 
-Indices ProblemPrinter::placesOf(ElementPrinter &printer, StringRef flat,
-                                 ArrayRef<unsigned> dims) {
+Indices ProblemText::placesOf(ElementPrinter &printer, StringRef flat,
+                              ArrayRef<unsigned> dims) {
   SmallVector<IntExpr> extents;
   for (unsigned d : dims)
     extents.push_back(c.dims[d].extent);
   return printer.unflatten(Index(flat.str()), extents);
+}
+
+std::string ProblemText::pointerOf(Value input) const {
+  auto found = llvm::find(kernel.inputs, input);
+  return "in" + std::to_string(found - kernel.inputs.begin());
 }
 
 /// Merges adjacent `dims` that step through `access` and its bounds like one
@@ -219,65 +206,37 @@ void ProblemPrinter::load(StringRef name, const Access &access,
          });
 }
 
-void ProblemPrinter::finish() {
-  std::string parameters =
-      "Index batch, Index m, Index n, " + computeType(c.accumulator) + " sum";
-  method("void", "finish", parameters, [&](ElementPrinter &printer, Code &) {
-    Indices places(c.dims.size(), Index(0));
-    auto set = [&](StringRef flat, ArrayRef<unsigned> dims) {
-      for (auto [d, place] :
-           llvm::zip_equal(dims, placesOf(printer, flat, dims)))
-        places[d] = place;
-    };
-    set("batch", roles.batch);
-    set("m", roles.rows);
-    set("n", roles.columns);
-    auto view = [&](const Access &access, std::string pointer) {
-      View result;
-      result.pointer = std::move(pointer);
-      result.offset = printer.size(access.offset);
-      for (IntExpr stride : access.strides)
-        result.strides.push_back(printer.size(stride));
-      result.element = access.element;
-      return result;
-    };
-    SmallVector<std::string> values(c.nodes.size());
-    auto evaluate = [&](auto &self, unsigned number) -> std::string {
-      if (!values[number].empty())
-        return values[number];
-      const EpilogueNode &node = c.nodes[number];
-      std::string &value = values[number];
-      switch (node.kind) {
-      case EpilogueNode::Kind::Accumulator:
-        return value = "total";
-      case EpilogueNode::Kind::Load: {
-        const Access &from = c.loads[node.load];
-        return value = printer.load(view(from, pointerOf(from.tensor)), places);
-      }
-      case EpilogueNode::Kind::Scalar:
-        return value = literal(node.scalar);
-      case EpilogueNode::Kind::Op:
-        break;
-      }
-      SmallVector<std::string> operands;
-      for (unsigned operand : node.operands)
-        operands.push_back(operand == ~0u ? "" : self(self, operand));
-      return value = printer.apply(node.op, operands)[node.result];
-    };
-    // The initial value of the sum.
-    std::string type = computeType(c.accumulator);
-    printer.code.line("const " + type +
-                      " total = " + evaluate(evaluate, c.init) + " + sum;");
-    for (auto [i, output] : llvm::enumerate(c.outputs)) {
-      std::string value = evaluate(evaluate, output.node);
-      printer.store(view(output.access, "out" + std::to_string(i)), places,
-                    value);
-    }
-    return std::string();
-  });
+/// The stored bits of an element. Where the tensor has elements, the first one
+/// is read instead of one outside: a selection takes less time than a branch.
+void ProblemPrinter::bits(StringRef name, const Access &access) {
+  method(
+      "uint32_t", ("bits" + name).str(),
+      ("Place" + name + " place, bool isStored").str(),
+      [&](ElementPrinter &, Code &code) {
+        std::optional<int64_t> count =
+            elementCount(kernel.shapeOf(access.tensor), c.context).asConstant();
+        std::string at = elementAt(access), inside = "isStored";
+        if (!access.bounds.empty())
+          inside = code.define("bool", "inside",
+                               "isStored && inside" + name + "(place)");
+        auto read = [&](const std::string &place) {
+          return "bitsOf(" + pointerOf(access.tensor) + "[" + place + "])";
+        };
+        std::string stored =
+            count.value_or(0) > 0
+                ? code.define("uint32_t", "x",
+                              read(inside + " ? " + at + " : 0"))
+                : read(at);
+        std::string outside = "0";
+        if (access.padValue)
+          outside = "isStored ? bitsOf(" +
+                    toStorage(access.element, literal(access.padValue)) +
+                    ") : 0";
+        return inside + " ? " + stored + " : " + outside;
+      });
 }
 
-std::string ProblemPrinter::print() {
+std::string ProblemPrinter::print(const SplitK &split, bool finishesRuns) {
   text = "\n/// The contraction of this kernel, as the skeleton asks for it.\n"
          "struct Problem {\n";
   for (auto [i, input] : llvm::enumerate(kernel.inputs))
@@ -294,13 +253,20 @@ std::string ProblemPrinter::print() {
   size("parts", split.parts);
   side("A", "m", roles.a(c), roles.rows, roles.aCasts(c));
   side("B", "n", roles.b(c), roles.columns, roles.bCasts(c));
-  finish();
-  return text + "};\n";
+  if (finishesRuns) {
+    bits("A", roles.a(c));
+    bits("B", roles.b(c));
+  }
+  return text +
+         (finishesRuns ? printFinishOfRuns(to, c, roles)
+                       : printFinish(to, c, roles)) +
+         "};\n";
 }
 
 std::string printProblem(KernelPrinter &to, const Contraction &c,
-                         const Roles &roles, const SplitK &split) {
-  return ProblemPrinter(to, c, roles, split).print();
+                         const Roles &roles, const SplitK &split,
+                         bool finishesRuns) {
+  return ProblemPrinter(to, c, roles).print(split, finishesRuns);
 }
 
 } // namespace mlc::cuda

@@ -3,7 +3,6 @@
 #include "codegen/cuda/Contraction.h"
 #include "codegen/cuda/DeviceHeader.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "llvm/ADT/SmallBitVector.h"
 
 using namespace mlir;
 
@@ -53,50 +52,12 @@ bool acceptsTensor(const Kernel &kernel, const EmitOptions &options) {
 // Reading factors
 //===----------------------------------------------------------------------===//
 
-/// Whether `value` is a multiple of `count` for all values of its symbols.
-static bool isMultiple(IntExpr value, int64_t count) {
-  return value.mod(count).isConstant(0);
-}
-
-/// Whether aligned runs of `count` elements along `dims` are contiguous and
-/// aligned to `count` in memory, and none crosses the end of the dims.
-static bool hasRuns(const Contraction &c, const Access &access,
-                    ArrayRef<unsigned> dims, int64_t count) {
-  IntExpr length = runAlong(c, access, dims);
-  if (access.divisor != 1 || length.isConstant(1) ||
-      !isMultiple(length, count) || !isMultiple(access.offset, count))
-    return false;
-  // Find the loops that make up the run; steps of all other loops must keep the
-  // alignment.
-  IntExpr within = IntExpr::constant(c.context, 1);
-  llvm::SmallBitVector together(c.dims.size());
-  for (unsigned d : llvm::reverse(dims)) {
-    if (within == length)
-      break;
-    together.set(d);
-    within = within * c.dims[d].extent;
-  }
-  for (auto [d, stride] : llvm::enumerate(access.strides))
-    if (!together.test(d) && !isMultiple(stride, count))
-      return false;
-  // The border of a pad would cut a run.
-  return llvm::all_of(access.bounds, [&](const Bound &bound) {
-    return llvm::all_of(together.set_bits(), [&](unsigned d) {
-      return bound.strides[d].isConstant(0);
-    });
-  });
-}
-
 namespace {
 struct Reading {
   StringRef copyMode;
   bool alongK;
 
-  /// The size of a tile in shared memory, in words (Layout in
-  /// kernels/tensor.cuh).
-  int64_t words(int64_t rows) const {
-    return copyMode.ends_with("Across") ? (rows / 2 + 4) * 64 : rows * 36;
-  }
+  bool isByVectors() const { return copyMode.contains("Vectors"); }
 };
 } // namespace
 
@@ -110,17 +71,24 @@ static Reading chooseReading(const Contraction &c, const Access &access,
     return cast<IntegerAttr>(value).getValue().isZero();
   };
   bool isZeroOutside = !access.padValue || isZero(access.padValue);
+  if (isZeroOutside) {
+    if (hasRuns(c, access, roles.k, 16 / bytes))
+      return {"CopyMode::Vectors", true};
+    if (bytes > 1 && hasRuns(c, access, rows, 16 / bytes))
+      return {"CopyMode::VectorsAcross", false};
+  }
   bool alongK = readsAlongK(c, access, roles, rows);
-  if (!isZeroOutside)
-    return {"CopyMode::Elements", alongK};
-  if (hasRuns(c, access, roles.k, 16 / bytes))
-    return {"CopyMode::Vectors", true};
-  if (bytes == 2 && hasRuns(c, access, rows, 16 / bytes))
-    return {"CopyMode::VectorsAcross", false};
-  if (bytes == 4 || hasRuns(c, access, roles.k, 4 / bytes))
-    return {"CopyMode::Words", bytes == 4 ? alongK : true};
-  if (bytes == 2 && hasRuns(c, access, rows, 4 / bytes))
-    return {"CopyMode::WordsAcross", false};
+  if (isZeroOutside) {
+    if (bytes == 4)
+      return alongK ? Reading{"CopyMode::Words", true}
+                    : Reading{"CopyMode::WordsAcross", false};
+    if (hasRuns(c, access, roles.k, 4 / bytes))
+      return {"CopyMode::Words", true};
+    if (bytes == 2 && hasRuns(c, access, rows, 2))
+      return {"CopyMode::WordsAcross", false};
+  }
+  if (bytes > 1 && !alongK)
+    return {"CopyMode::ElementsAcross", false};
   return {"CopyMode::Elements", alongK};
 }
 
@@ -129,21 +97,21 @@ FailureOr<KernelText> emitTensor(KernelPrinter &to) {
   if (failed(c))
     return failure();
   Roles roles = findRoles(*c);
-  ProductShape shape = shapeOf(*c, roles);
-  WarpTile tile = chooseWarpTile(shape, to.options.target);
-  int64_t step = elementsOfStep(shape.elementBytes);
-  SplitK split(*c, roles, to.options.target, tile.m, tile.n, step);
-  to.before = (skeletonText("problem.cuh") + skeletonText("parts.cuh") +
-               skeletonText("tensor.cuh"))
-                  .str() +
-              printProblem(to, *c, roles, split);
-  KernelText text;
-  text.block = tile.threads();
-  // Shared memory limits the number of blocks before registers do.
-  text.resident = 1;
   Reading a = chooseReading(*c, roles.a(*c), roles, roles.rows);
   Reading b = chooseReading(*c, roles.b(*c), roles, roles.columns);
-  text.sharedBytes = tile.stages * (a.words(tile.m) + b.words(tile.n)) * 4;
+  ProductShape shape = shapeOf(*c, roles);
+  WarpTile tile = chooseWarpTile(shape, to.options.target,
+                                 a.isByVectors() && b.isByVectors());
+  int64_t step = elementsOfStep(shape.elementBytes);
+  SplitK split(*c, roles, to.options.target, tile.m, tile.n, step);
+  for (StringRef name : {"problem.cuh", "parts.cuh", "vector.cuh",
+                         "factors.cuh", "finish.cuh", "tensor.cuh"})
+    to.before += skeletonText(name);
+  to.before += printProblem(to, *c, roles, split, /*finishesRuns=*/true);
+  KernelText text;
+  text.block = tile.threads();
+  text.resident = tile.resident;
+  text.sharedBytes = tile.bytes();
   std::string arguments;
   for (int64_t number : {tile.m, tile.n, tile.warpsM, tile.warpsN, tile.stages})
     arguments += std::to_string(number) + ", ";

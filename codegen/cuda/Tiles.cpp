@@ -14,16 +14,30 @@ int64_t countTiles(const ProductShape &shape, int64_t m, int64_t n) {
          shape.batch;
 }
 
-WarpTile chooseWarpTile(const ProductShape &shape, const Target &target) {
-  static const WarpTile tiles[] = {{128, 128, 2, 4, 2},
-                                   {64, 128, 2, 4, 2},
-                                   {64, 64, 4, 2, 3},
-                                   {32, 64, 2, 2, 3}};
+/// Bytes of shared memory that a block may have wherever code for `target`
+/// runs.
+static int64_t sharedLimit(const Target &target) {
+  // Code for sm_90a runs there alone. Code for sm_80 also runs on sm_86, and
+  // PTX on anything later; all of these have 99 KiB.
+  bool isExact = llvm::StringRef(target.cpu).ends_with("a");
+  int arch = EmitOptions{target}.arch();
+  return isExact && arch >= 90 && arch < 120 ? 227 << 10 : 99 << 10;
+}
+
+WarpTile chooseWarpTile(const ProductShape &shape, const Target &target,
+                        bool isByVectors) {
+  static const WarpTile tiles[] = {
+      {128, 256, 2, 4, 3, 1, true},  {128, 128, 2, 2, 3, 2, true},
+      {128, 128, 2, 4, 3, 1, false}, {64, 128, 2, 2, 3, 1, true},
+      {64, 128, 2, 4, 3, 1, false},  {64, 64, 2, 2, 4, 1, false},
+      {32, 64, 2, 2, 4, 1, false}};
   for (const WarpTile &tile : llvm::ArrayRef(tiles).drop_back())
     if (shape.rows * 4 > tile.m * 3 && shape.columns * 4 > tile.n * 3 &&
-        countTiles(shape, tile.m, tile.n) >= target.cost.units)
+        countTiles(shape, tile.m, tile.n) >= target.cost.units &&
+        tile.bytes() <= sharedLimit(target) &&
+        (isByVectors || !tile.needsVectors))
       return tile;
-  return tiles[3];
+  return std::end(tiles)[-1];
 }
 
 std::optional<double> productSeconds(const ProductShape &shape,
@@ -35,7 +49,8 @@ std::optional<double> productSeconds(const ProductShape &shape,
   // divisions as well. Large tiles reach this share of the peak.
   constexpr double waitForFactors = 0.6e-6, waitForWindows = 0.85e-6;
   constexpr double shareOfPeak = 0.22;
-  WarpTile tile = chooseWarpTile(shape, target);
+  // Windows of a convolution are rarely contiguous.
+  WarpTile tile = chooseWarpTile(shape, target, !shape.hasWindows);
   int64_t step = elementsOfStep(shape.elementBytes);
   int64_t tiles = std::max<int64_t>(countTiles(shape, tile.m, tile.n), 1);
   int64_t parts = chooseParts(tiles, shape.k, leastKOfPart(step),

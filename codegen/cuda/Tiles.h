@@ -17,12 +17,22 @@ namespace mlc::cuda {
 /// and the steps along K whose factors are in shared memory at a time.
 struct WarpTile {
   int64_t m, n, warpsM, warpsN, stages;
+  /// Blocks on a multiprocessor, for which registers are saved.
+  int64_t resident;
+  /// Whether both factors must come by 16 bytes: a thread that copies less at a
+  /// time needs registers for more places.
+  bool needsVectors;
+
   int64_t threads() const { return warpsM * warpsN * 32; }
+  /// A step takes 32 words of every row.
+  int64_t bytes() const { return stages * (m + n) * 32 * 4; }
 };
 
-/// The largest tile that still gives every multiprocessor work. All fit into
-/// the 99 KiB that a block has on every architecture from sm_80 on.
-WarpTile chooseWarpTile(const ProductShape &shape, const Target &target);
+/// The largest tile that still gives every multiprocessor work and fits into
+/// shared memory wherever code for the target runs. `isByVectors`: both factors
+/// are copied by 16 bytes.
+WarpTile chooseWarpTile(const ProductShape &shape, const Target &target,
+                        bool isByVectors);
 
 /// How many elements along K a step takes: 32 words of every row.
 constexpr int64_t elementsOfStep(int64_t elementBytes) {

@@ -77,6 +77,9 @@ enum class Precision {
 
 struct CodegenOptions {
   Precision precision = Precision::TF32;
+  /// Whether kernels round 16-bit floats wherever the model does. Otherwise a
+  /// kernel may keep what it does not store in the type of its sums.
+  bool keepsRoundings = false;
   /// Threads that compile; the bytes do not depend on it.
   unsigned threads = 2;
   /// Kernels per unit of compilation; the bytes depend on it.

@@ -1,5 +1,7 @@
 """Kernels of every skeleton on the emulator against NumPy: contractions."""
 
+import re
+
 import numpy as np
 import pytest
 from onnx import TensorProto
@@ -168,9 +170,9 @@ def test_tensor(tools, tmp_path, kind, what):
     graph.check()
     if what is products:
         # Every way to load each factor, along K and across it.
-        expected = {("Vectors", "true"), ("Words", "true"), ("Words" if kind == "tf32" else "Elements", "false")}
+        expected = {("Vectors", "true"), ("Words", "true"), ("VectorsAcross", "false"), ("WordsAcross", "false")}
         if kind != "tf32":
-            expected |= {("Elements", "true"), ("VectorsAcross", "false"), ("WordsAcross", "false")}
+            expected |= {("Elements", "true"), ("ElementsAcross", "false")}
         calls = [[text.removeprefix("CopyMode::") for text in call] for call in graph.calls()]
         assert {(call[6], call[7]) for call in calls} == expected
         assert {(call[8], call[9]) for call in calls} == expected
@@ -188,6 +190,62 @@ def test_tiles(tools, tmp_path, kind, what):
     if what is open_sizes:
         # Indices of open sizes are long: no tiles of 128.
         assert {call[1] for call in graph.calls()} == {"64", "32"}
+
+
+@pytest.mark.parametrize("kind", ["tf32", "f16"])
+def test_tiles_of_large_warps(tools, tmp_path, kind):
+    """Where a block has much shared memory: whole tiles and ragged ones, with what follows."""
+    graph = Graph(tools, tmp_path, target="cuda:sm_90a")
+    make = Contractions(graph, kind, "tensor")
+    for m, n in [(128, 256), (104, 208), (128, 136)]:
+        case = make.case(f"tile{m}x{n}")
+        a, b = (make.value(case, normal(1, *dims), ["B", *dims], [normal(2, *dims)]) for dims in ([m, 72], [72, n]))
+        total = case.node("Add", case.node("MatMul", a, b), make.value(case, normal(n)))
+        make.result(case, case.node("Relu", case.node("Add", total, make.value(case, normal(m, n)))))
+    graph.check()
+    assert {tuple(call[:4]) for call in graph.calls()} == {("128", "256", "2", "4"), ("128", "128", "2", "2")}
+
+
+def widths_of(graph):
+    """{case: how many columns are finished together}"""
+    return {case.name: int(re.search(r"constexpr int width = (\d+)", graph.sources[graph.kernels[case.name][0]])[1])
+            for case in graph.cases}
+
+
+@pytest.mark.parametrize("kind", ["tf32", "f16"])
+def test_results_in_runs(tools, tmp_path, kind):
+    """Operands of columns, of rows and of both, results of two types, whole and ragged tiles."""
+    graph = Graph(tools, tmp_path)
+    make = Contractions(graph, kind, "tensor")
+    for n in (64, 72, 68, 66, 65):
+        case = make.case(f"columns{n}")
+        product = case.node("MatMul", make.value(case, normal(40, 24)), make.value(case, normal(24, n)))
+        total = case.node("Mul", case.node("Add", product, make.value(case, normal(n))), make.value(case, normal(40, 1)))
+        total = case.node("Add", total, make.value(case, normal(40, n)))
+        case.output(case.node("Add", total, case.node("Transpose", make.value(case, normal(n, 40)), perm=[1, 0])))
+    case = make.case("two")
+    product = case.node("MatMul", make.value(case, normal(33, 40)), make.value(case, normal(40, 136)))
+    case.output(case.node("Cast", case.node("Relu", product), to=TensorProto.FLOAT))
+    case.output(case.node("Cast", case.node("Neg", product), to=TensorProto.FLOAT16))
+    # Results are cast to float32.
+    make.conv("pixels", (2, 16, 4, 6), (33, 16, 1, 1), bias=True)
+    make.conv("odd_pixels", (3, 16, 7, 7), (33, 16, 1, 1), bias=True)
+    graph.check()
+    found, wide = widths_of(graph), 8 if kind == "f16" else 4
+    assert [found[f"columns{n}"] for n in (64, 72, 68, 66, 65)] == [wide, wide, 4, 2, 1]
+    assert (found["pixels"], found["odd_pixels"]) == (4, 1)
+
+
+def test_roundings_of_16_bits(tools, tmp_path):
+    """Between a sum and where it is stored there are none, unless each bit is to be kept."""
+    for flags, want in ((), 1), (["--fp=strict"], 0):
+        graph = Graph(tools, tmp_path, *flags)
+        case = graph.case("far", "tensor", 0)
+        product = case.node("MatMul", case.input(np.full((9, 8), 0.125, np.float16)), case.input(np.ones((8, 9), np.float16)))
+        far = case.input(np.full(9, 4096, np.float16))
+        # As float16, 1 + 4096 is 4096.
+        case.output(case.node("Sub", case.node("Add", product, far), far), np.full((9, 9), want, np.float16))
+        graph.check()
 
 
 def test_large_tiles(tools, tmp_path):

@@ -11,7 +11,7 @@ FEW = {
     "tf32: waits for a copy less": "report: use of bytes that an asynchronous copy",
     "tf32: row + 8 dropped": "result",
     "tf32: a lane does not multiply": "report: divergent barrier",
-    "vectors: rows of 31 words": "report: misaligned access",
+    "vectors: chunks 3 words apart": "report: misaligned access",
     "parts: no barrier behind a part": "report: race",
     "parts: no barrier behind the count": "report: race",
     "parts: last part dropped": "result",

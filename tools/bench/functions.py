@@ -327,6 +327,8 @@ def page(results, targets, count):
         "- Limits: 4 units in float32, 1 in float16 and bfloat16. Gelu's limit is 6 in float32, and that",
         "  of Gelu.tanh, the exponential of a rounded polynomial, is 300.",
         "- Infinities, NaN and the signs of zeros are right, or the row says so.",
+        "- What follows a contraction in its kernel for a GPU is computed in float32 and rounded to 16 bits",
+        "  where it is stored alone; with `--fp=strict` wherever the model rounds, as on a CPU.",
         "- Results of Gelu, Mish and Swish below 1e-36 are products with a subnormal factor. Their limits are",
         "  " + ", ".join(f"{units} smallest numbers ({name})" for name, units in GRADUAL.items()) + ".", ""]
     for target in targets:

@@ -36,8 +36,10 @@ SearchFlags::SearchFlags(cl::SubCommand &sub)
       fp("fp", cl::init(SearchOptions().fp),
          cl::desc("Which rewrites of floats are taken (fast)"),
          cl::values(
-             clEnumValN(FpMode::Strict, "strict",
-                        "those that are proved to keep every bit"),
+             clEnumValN(
+                 FpMode::Strict, "strict",
+                 "those that are proved to keep every bit; kernels round "
+                 "16-bit floats wherever the model does"),
              clEnumValN(
                  FpMode::Reassociate, "reassociate",
                  "those that only add and multiply in another order, too"),

@@ -186,6 +186,18 @@ MLC_DEVICE unsigned count(unsigned *counter, unsigned number) {
 }
 
 //===----------------------------------------------------------------------===//
+// 16 bytes at once (PTX: st.v4)
+//===----------------------------------------------------------------------===//
+
+/// Writes words to global memory, at a multiple of 16. The kernel must not read
+/// them: the compiler may move its other accesses across.
+MLC_DEVICE void storeWords(void *to, const uint32_t (&words)[4]) {
+  asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(
+                   __cvta_generic_to_global(to)),
+               "r"(words[0]), "r"(words[1]), "r"(words[2]), "r"(words[3]));
+}
+
+//===----------------------------------------------------------------------===//
 // Asynchronous copies from global to shared memory (PTX: cp.async; sm_80)
 //===----------------------------------------------------------------------===//
 

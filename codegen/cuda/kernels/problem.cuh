@@ -13,6 +13,7 @@
 //   insideA(place), insideB(place)     whether it is outside the border, which
 //                                      is not in memory
 //   loadA(place), loadB(place)         its value, in the border too
+//   bitsA(place, isStored)             its bits; 0 unless `isStored`
 //   addressA(place), addressB(place)   its address
 //   finish(batch, m, n, sum)           the epilogue of an element of the result
 //
@@ -30,6 +31,9 @@ template <typename P> struct SideA {
   MLC_DEVICE Place step(Index k) const { return problem.stepA(k); }
   MLC_DEVICE bool inside(Place at) const { return problem.insideA(at); }
   MLC_DEVICE auto load(Place at) const { return problem.loadA(at); }
+  MLC_DEVICE uint32_t bits(Place at, bool isStored) const {
+    return problem.bitsA(at, isStored);
+  }
   MLC_DEVICE const void *address(Place at) const {
     return problem.addressA(at);
   }
@@ -47,6 +51,9 @@ template <typename P> struct SideB {
   MLC_DEVICE Place step(Index k) const { return problem.stepB(k); }
   MLC_DEVICE bool inside(Place at) const { return problem.insideB(at); }
   MLC_DEVICE auto load(Place at) const { return problem.loadB(at); }
+  MLC_DEVICE uint32_t bits(Place at, bool isStored) const {
+    return problem.bitsB(at, isStored);
+  }
   MLC_DEVICE const void *address(Place at) const {
     return problem.addressB(at);
   }

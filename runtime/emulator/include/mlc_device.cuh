@@ -379,6 +379,18 @@ MLC_DEVICE unsigned count(unsigned *counter, unsigned number) {
 }
 
 //===----------------------------------------------------------------------===//
+// 16 bytes at once
+//===----------------------------------------------------------------------===//
+
+/// Writes words to global memory, at a multiple of 16.
+MLC_DEVICE void storeWords(void *to, const uint32_t (&words)[4]) {
+  struct alignas(16) Words {
+    uint32_t at[4];
+  };
+  *static_cast<Words *>(to) = {{words[0], words[1], words[2], words[3]}};
+}
+
+//===----------------------------------------------------------------------===//
 // Asynchronous copies from global to shared memory (sm_80)
 //===----------------------------------------------------------------------===//
 

@@ -1,0 +1,168 @@
+
+//===----------------------------------------------------------------------===//
+// The results of a warp
+//===----------------------------------------------------------------------===//
+//
+// A fragment spreads a row over four lanes, two columns each. So a warp leaves
+// 16 rows at a time in shared memory, and each lane finishes neighbouring
+// columns. For that, Problem has
+//
+//   width                              columns that are finished together
+//   ofColumn(batch, n)                 what the epilogue reads for columns n,
+//                                      n + 1, ... in every row (OfColumn)
+//   ofRow(batch, m, n)                 what else it reads for them (OfRow)
+//   finish(column, row, batch, m, n, sums)   their epilogue
+//
+// `width` divides the number of columns, so all or none of a run exist.
+
+/// N neighbours, in accesses of at most 16 bytes.
+template <typename T, int N> struct Run {
+  static constexpr int most = 16 / int(sizeof(T));
+  static constexpr int wide = N < most ? N : most;
+  Vector<T, wide> parts[N / wide];
+  MLC_DEVICE T &at(int e) { return parts[e / wide].at[e % wide]; }
+  MLC_DEVICE const T &at(int e) const { return parts[e / wide].at[e % wide]; }
+};
+template <int N, typename T> MLC_DEVICE Run<T, N> loadRun(const T *from) {
+  Run<T, N> run;
+  constexpr int wide = Run<T, N>::wide;
+#pragma unroll
+  for (int i = 0; i < N / wide; ++i)
+    run.parts[i] = loadVector<wide>(from + i * wide);
+  return run;
+}
+template <int N, typename T>
+MLC_DEVICE void storeRun(T *to, const Run<T, N> &run) {
+  constexpr int wide = Run<T, N>::wide;
+#pragma unroll
+  for (int i = 0; i < N / wide; ++i)
+    storeVector(to + i * wide, run.parts[i]);
+}
+
+/// The same to global memory.
+template <int N, typename T>
+MLC_DEVICE void storeResults(T *to, const Run<T, N> &run) {
+  constexpr int wide = Run<T, N>::wide;
+  if constexpr (sizeof(T) <= 4 && wide * sizeof(T) == 16) {
+    constexpr int perWord = 4 / sizeof(T);
+#pragma unroll
+    for (int i = 0; i < N / wide; ++i) {
+      uint32_t words[4] = {};
+#pragma unroll
+      for (int e = 0; e < wide; ++e)
+        words[e / perWord] |= bitsOf(run.parts[i].at[e])
+                              << (e % perWord * 8 * sizeof(T));
+      storeWords(to + i * wide, words);
+    }
+  } else {
+    storeRun(to, run);
+  }
+}
+
+/// The results of a warp: FM x FN fragments of 16 x 8 sums. A lane has
+/// `togetherM` neighbouring rows and `togetherN` neighbouring columns
+/// (Fragments::together).
+template <typename Problem, typename Sum, int FM, int FN, int togetherM,
+          int togetherN>
+struct Results {
+  static constexpr int columns = FN * 8, width = Problem::width;
+  /// Rows in shared memory begin as many banks apart as keep the lanes' writes
+  /// in different banks.
+  static constexpr int stride = columns + (togetherN == 1 ? 8 : 4);
+  static constexpr int words = 16 * stride;
+  static_assert(columns % 32 == 0, "a warp has a whole number of runs");
+  static constexpr int perRow = columns / width, passes = 16 * perRow / 32;
+  /// Runs of a lane have as many different columns.
+  static constexpr int places = perRow > 32 ? perRow / 32 : 1;
+
+  const Problem &problem;
+  Index batch, firstM, firstN;
+
+  MLC_DEVICE static int row(int pass) {
+    return (threadIdx.x % 32 + pass * 32) / perRow;
+  }
+  MLC_DEVICE static int column(int pass) {
+    return (threadIdx.x % 32 + pass * 32) % perRow * width;
+  }
+
+  /// Finishes all of them. `rows`: the warp's shared memory, of `words` sums.
+  MLC_DEVICE void finish(const Sum (&sums)[FM][FN][4], Sum *rows) const {
+    if (firstM + FM * 16 <= problem.rows() &&
+        firstN + columns <= problem.columns())
+      finishAll<true>(sums, rows);
+    else
+      finishAll<false>(sums, rows);
+  }
+
+private:
+  template <bool isWhole>
+  MLC_DEVICE void finishAll(const Sum (&sums)[FM][FN][4], Sum *rows) const {
+    typename Problem::OfColumn ofColumn[places];
+#pragma unroll
+    for (int i = 0; i < places; ++i)
+      if (isWhole || firstN + column(i) < problem.columns())
+        ofColumn[i] = problem.ofColumn(batch, firstN + column(i));
+#pragma unroll
+    for (int i = 0; i < FM; ++i) {
+      // The rows before have been read.
+      syncWarp();
+      leave(sums[i], rows);
+      syncWarp();
+      finishRows<isWhole>(ofColumn, i, rows);
+    }
+  }
+
+  /// Leaves a row of fragments in shared memory.
+  MLC_DEVICE static void leave(const Sum (&sums)[FN][4], Sum *rows) {
+    // Neighbouring columns of a lane are of one fragment, or of several.
+    constexpr int wide = togetherN == 1 ? 2 : togetherN;
+    const int lane = threadIdx.x % 32;
+#pragma unroll
+    for (int i = 0; i < FN * 4 / wide; ++i) {
+      const int j = togetherN == 1 ? i / 2 : i / 4 * wide;
+      const int half = togetherN == 1 ? i % 2 : i / 2 % 2;
+      const int column =
+          togetherN == 1 ? lane % 4 * 2 : (lane % 4 * 2 + i % 2) * wide;
+      Run<Sum, wide> run;
+#pragma unroll
+      for (int e = 0; e < wide; ++e)
+        run.at(e) = togetherN == 1 ? sums[j][half * 2 + e] : sums[j + e][i % 4];
+      storeRun(rows + (lane / 4 + half * 8) * stride + j * 8 + column, run);
+    }
+  }
+
+  /// Finishes the rows of fragments `number`.
+  template <bool isWhole>
+  MLC_DEVICE void
+  finishRows(const typename Problem::OfColumn (&ofColumn)[places], int number,
+             const Sum *rows) const {
+    // Whole tiles read the operands of several runs at a time.
+    constexpr int together = isWhole && passes % 4 == 0 ? 4 : places;
+#pragma unroll isWhole ? passes / together : 1
+    for (int pass = 0; pass < passes; pass += together) {
+      typename Problem::OfRow ofRow[together];
+#pragma unroll
+      for (int i = 0; i < together; ++i) {
+        const Index m =
+            firstM + rowOfFragment<togetherM>(number, row(pass + i));
+        const Index n = firstN + column(pass + i);
+        if (isWhole || (m < problem.rows() && n < problem.columns()))
+          ofRow[i] = problem.ofRow(batch, m, n);
+      }
+#pragma unroll
+      for (int i = 0; i < together; ++i) {
+        const Index m =
+            firstM + rowOfFragment<togetherM>(number, row(pass + i));
+        const Index n = firstN + column(pass + i);
+        const Run<Sum, width> run = loadRun<width>(
+            rows + row(pass + i) * stride + column(pass + i));
+        Sum sums[width];
+#pragma unroll
+        for (int e = 0; e < width; ++e)
+          sums[e] = run.at(e);
+        if (isWhole || (m < problem.rows() && n < problem.columns()))
+          problem.finish(ofColumn[i % places], ofRow[i], batch, m, n, sums);
+      }
+    }
+  }
+};
