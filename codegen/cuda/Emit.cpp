@@ -28,6 +28,7 @@ static ArrayRef<Emitter> emitters() {
       {"sums", acceptsSums, emitSums},
       {"elementwise", acceptsElementwise, emitElementwise},
       {"columns", acceptsColumns, emitColumns},
+      {"warps", acceptsWarps, emitWarps},
       {"rows", [](const Kernel &, const EmitOptions &) { return true; },
        emitRows},
   };
