@@ -51,6 +51,10 @@ std::string exchanged(mlir::Type type, const std::string &name);
 bool acceptsElementwise(const Kernel &kernel, const EmitOptions &options);
 bool acceptsColumns(const Kernel &kernel, const EmitOptions &options);
 bool acceptsWarps(const Kernel &kernel, const EmitOptions &options);
+/// Whether the skeleton `warps` can run the kernel several times in a launch,
+/// each time with its result in the place of input `input`.
+bool canRepeatRows(const Kernel &kernel, unsigned input,
+                   const EmitOptions &options);
 bool acceptsSums(const Kernel &kernel, const EmitOptions &options);
 
 // Each emits an error and fails where it cannot.

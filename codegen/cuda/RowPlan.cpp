@@ -140,6 +140,8 @@ static bool findRows(RowPlan &plan) {
 /// Reads of rows, which all begin early, and what is read more than once.
 static void chooseKept(RowPlan &plan) {
   SmallVector<RowRead> seen;
+  if (plan.repeated)
+    plan.kept.push_back(*plan.repeated);
   for (auto &[op, reads] : plan.reads)
     for (const RowRead &read : reads) {
       bool again = llvm::is_contained(seen, read);
@@ -166,17 +168,49 @@ static int64_t chooseWidth(const RowPlan &plan) {
   return width;
 }
 
-/// Bytes of registers that each element of a row takes, about.
+/// The number of the last operation that reads `value`, directly or through
+/// what is computed where it is read.
+static size_t lastReader(Value value,
+                         const llvm::DenseMap<Operation *, size_t> &numbers) {
+  size_t last = 0;
+  for (Operation *user : value.getUsers()) {
+    // A region reads it for the operation around it.
+    while (!numbers.contains(user) &&
+           isa<linalg::LinalgOp>(user->getParentOp()))
+      user = user->getParentOp();
+    if (auto found = numbers.find(user); found != numbers.end())
+      last = std::max(last, found->second);
+    else
+      for (Value result : user->getResults())
+        last = std::max(last, lastReader(result, numbers));
+  }
+  return last;
+}
+
+/// The most bytes of registers that an element of a row takes at a time.
 static int64_t bytesOfElement(const RowPlan &plan) {
   const Kernel &kernel = plan.group.kernel;
-  int64_t bytes = 0;
-  for (const RowRead &read : plan.kept)
-    bytes += storageBytes(elementOf(kernel.inputs[read.input]));
-  for (auto &[value, binding] : plan.group.bindings)
-    if (plan.isLong(value) &&
-        (!plan.group.isOutput(value) || !value.hasOneUse()))
-      bytes += storageBytes(elementOf(value));
-  return std::max<int64_t>(bytes, 1);
+  SmallVector<Operation *> ops = runOps(plan.group);
+  llvm::DenseMap<Operation *, size_t> numbers;
+  for (auto [i, op] : llvm::enumerate(ops))
+    numbers[op] = i;
+  SmallVector<int64_t> bytes(ops.size());
+  auto live = [&](Value value, size_t first, size_t last) {
+    for (size_t i = first; i <= last; ++i)
+      bytes[i] += storageBytes(elementOf(value));
+  };
+  for (const RowRead &read : plan.kept) {
+    size_t last = 0;
+    for (auto &[op, reads] : plan.reads)
+      if (llvm::is_contained(reads, read))
+        last = std::max(last, numbers.lookup(op));
+    live(kernel.inputs[read.input], 0, last);
+  }
+  for (auto [i, op] : llvm::enumerate(ops))
+    for (Value result : op->getResults())
+      if (plan.group.bindings.contains(result) && plan.isLong(result))
+        live(result, i, std::max(i, lastReader(result, numbers)));
+  return std::max<int64_t>(*llvm::max_element(bytes), 1);
 }
 
 /// Sets width and team. False if a row needs too many registers.
@@ -204,15 +238,56 @@ static bool chooseTeam(RowPlan &plan, const Target &target) {
   return warps <= warpsOfBlock;
 }
 
+/// Sets the read of input `repeated`. False unless each of the input's elements
+/// is read for the element of the result that takes its place.
+static bool findRepeated(RowPlan &plan, unsigned repeated) {
+  const Kernel &kernel = plan.group.kernel;
+  Value input = kernel.inputs[repeated], output = kernel.outputs.front();
+  if (kernel.outputs.size() != 1 || input.getType() != output.getType() ||
+      kernel.shapeOf(input) != kernel.shapeOf(output) || !plan.isLong(output))
+    return false;
+  RowRead own{repeated, {}};
+  int64_t rowDims = 0;
+  for (auto [extent, id] : llvm::zip_equal(kernel.shapeOf(output),
+                                           plan.group.bindings.at(output))) {
+    if (extent.isConstant(1))
+      own.places.push_back({RowRead::Place::Literal, 0});
+    else if (id >= 0)
+      own.places.push_back({RowRead::Place::Shared, id});
+    else
+      own.places.push_back({RowRead::Place::Row, rowDims++});
+  }
+  plan.repeated = own;
+  return !plan.readsElsewhere.contains(input) &&
+         llvm::all_of(plan.reads, [&](auto &entry) {
+           return llvm::all_of(entry.second, [&](const RowRead &read) {
+             return read.input != repeated || read == own;
+           });
+         });
+}
+
+bool canRepeatRows(const Kernel &kernel, unsigned input,
+                   const EmitOptions &options) {
+  return planRows(kernel, options, input).has_value();
+}
+
 std::optional<RowPlan> planRows(const Kernel &kernel,
                                 const EmitOptions &options) {
+  return planRows(kernel, options,
+                  kernel.repeats > 1 ? std::optional(kernel.repeated)
+                                     : std::nullopt);
+}
+
+std::optional<RowPlan> planRows(const Kernel &kernel,
+                                const EmitOptions &options,
+                                std::optional<unsigned> repeated) {
   std::optional<RowPlan> plan(std::in_place, kernel);
   if (!findRows(*plan))
     return std::nullopt;
   KernelPrinter trial(kernel, options, "");
   trial.printer.isTrial = true;
   RowPrinter(trial, *plan).print();
-  if (trial.printer.failed)
+  if (trial.printer.failed || (repeated && !findRepeated(*plan, *repeated)))
     return std::nullopt;
   chooseKept(*plan);
   if (!chooseTeam(*plan, options.target))

@@ -89,8 +89,13 @@ std::string RowPrinter::readRegisters(const View &view,
     return view.pointer + "[v].at[e]";
   }
   std::optional<RowRead> read = match(view, indices);
-  if (!read)
+  if (!read) {
+    if (isTrial && StringRef(view.pointer).starts_with("in"))
+      for (auto [i, input] : llvm::enumerate(kernel.inputs))
+        if (view.pointer == "in" + std::to_string(i))
+          plan.readsElsewhere.insert(input);
     return "";
+  }
   SmallVector<RowRead> &reads = plan.reads[current];
   if (isTrial && !llvm::is_contained(reads, *read))
     reads.push_back(*read);
@@ -200,7 +205,8 @@ void RowPrinter::forEach(Operation *op, ValueRange results,
       places.clear();
     });
     for (Value result : kept)
-      storeVectors(result, printer.views[result].pointer);
+      if (!plan.repeated)
+        storeVectors(result, printer.views[result].pointer);
   };
   code.line("#pragma unroll");
   code.block("for (int v = 0; v < Row::vectors; ++v)",
@@ -382,6 +388,45 @@ void RowPrinter::printRow() {
   shared = printer.unflatten(row, plan.group.shared);
 }
 
+/// Memory in which the warps of a team exchange values, twice, so that one
+/// exchange can begin while another is read.
+void RowPrinter::placeExchanges(KernelText &text) {
+  size_t most = 0;
+  for (Operation *op : kernel.ops)
+    if (auto linalg = dyn_cast<linalg::LinalgOp>(op))
+      if (plan.isTeamReduction(linalg))
+        most = std::max<size_t>(most, op->getNumResults());
+  if (plan.team <= 32 || most == 0)
+    return;
+  int64_t bytes = most * 8 * plan.block() / 32;
+  text.sharedBytes = 2 * bytes;
+  printer.head.line("const int otherTurn = " + std::to_string(bytes) + ";");
+  printer.head.line("int turn = 0;");
+  printer.head.line("const int firstWarp = int(threadIdx.x) / " +
+                    std::to_string(plan.team) + " * " +
+                    std::to_string(plan.team / 32) + ";");
+}
+
+/// A result takes the place of the input, in registers; the last is stored.
+void RowPrinter::repeat(function_ref<void()> printAll) {
+  Value output = kernel.outputs.front();
+  std::string count = std::to_string(kernel.repeats);
+  auto forVectors = [&](function_ref<void()> inside) {
+    code.line("#pragma unroll");
+    code.block("for (int v = 0; v < Row::vectors; ++v)",
+               [&] { code.block("if (Row::has(v))", inside); });
+  };
+  code.line("#pragma unroll 1");
+  code.block("for (int repeat = 0; repeat < " + count + "; ++repeat)", [&] {
+    printAll();
+    // The repeated input is the first that is kept.
+    forVectors([&] {
+      code.line("x0[v] = " + printer.views[output].pointer + "[v];");
+    });
+  });
+  forVectors([&] { storeVectors(output, "x0"); });
+}
+
 KernelText RowPrinter::print() {
   KernelText text;
   MLIRContext *ctx = kernel.context();
@@ -394,25 +439,20 @@ KernelText RowPrinter::print() {
                std::to_string(plan.width) + ", " + std::to_string(plan.length) +
                "> Row;\n")
                   .str();
-  if (plan.team > 32) {
-    size_t most = 1;
-    for (Operation *op : kernel.ops)
-      most = std::max<size_t>(most, op->getNumResults());
-    int64_t bytes = most * 8 * plan.block() / 32;
-    text.sharedBytes = 2 * bytes;
-    printer.head.line("const int otherTurn = " + std::to_string(bytes) + ";");
-    printer.head.line("int turn = 0;");
-    printer.head.line("const int firstWarp = int(threadIdx.x) / " +
-                      std::to_string(plan.team) + " * " +
-                      std::to_string(plan.team / 32) + ";");
-  }
+  placeExchanges(text);
   printRow();
   loadKept();
-  for (Operation *op : kernel.ops)
-    if (llvm::any_of(op->getResults(), [&](Value result) {
-          return plan.group.bindings.contains(result);
-        }))
-      print(op);
+  auto printAll = [&] {
+    for (Operation *op : kernel.ops)
+      if (llvm::any_of(op->getResults(), [&](Value result) {
+            return plan.group.bindings.contains(result);
+          }))
+        print(op);
+  };
+  if (plan.repeated)
+    repeat(printAll);
+  else
+    printAll();
   printer.onLoad = nullptr;
   return text;
 }

@@ -49,6 +49,11 @@ struct RowPlan {
   int64_t team = 32, width = 1;
   /// Reads of each operation, in order.
   llvm::MapVector<mlir::Operation *, llvm::SmallVector<RowRead>> reads;
+  /// Inputs of which other elements are read as well.
+  llvm::DenseSet<mlir::Value> readsElsewhere;
+  /// The read of the input that takes the result's place, if the kernel repeats
+  /// (Kernel::repeats).
+  std::optional<RowRead> repeated;
   /// Reads that are loaded before the first operation and stay in registers.
   llvm::SmallVector<RowRead> kept;
 
@@ -71,6 +76,11 @@ struct RowPlan {
 /// The plan of a kernel; nullopt if rows are not for it.
 std::optional<RowPlan> planRows(const Kernel &kernel,
                                 const EmitOptions &options);
+/// The same for a kernel whose result takes the place of input `repeated` when
+/// it repeats, if that is given.
+std::optional<RowPlan> planRows(const Kernel &kernel,
+                                const EmitOptions &options,
+                                std::optional<unsigned> repeated);
 
 /// Prints a kernel by its plan. With `reads` of the plan open, it is a trial
 /// that collects these.
@@ -82,7 +92,9 @@ public:
 private:
   void placeValues();
   void printRow();
+  void placeExchanges(KernelText &text);
   void loadKept();
+  void repeat(llvm::function_ref<void()> printAll);
   void print(mlir::Operation *op);
   void printLinalg(mlir::linalg::LinalgOp op);
   void printCopy(mlir::Operation *op);

@@ -1,5 +1,7 @@
 """Rows in registers: a team of threads for each row, of every size, on the emulator against NumPy in double."""
 
+import re
+
 import numpy as np
 import pytest
 from onnx import TensorProto
@@ -155,3 +157,59 @@ def test_same_bytes(graph):
     first, *others = [graph.run(inputs, seed) for seed in (0, 5, 77)]
     for name, value in first.items():
         assert all(value.tobytes() == other[name].tobytes() for other in others), name
+
+
+def chain(graph, name, count, array, dims=None, others=(), tolerance=1e-5, steps=None):
+    """Softmaxes of softmaxes."""
+    case = graph.case(name, "warps", tolerance, steps)
+    value = case.input(array, dims, others)
+    for _ in range(count):
+        value = case.node("Softmax", value, axis=-1)
+    case.output(value)
+    return case
+
+
+def repeats(graph, case):
+    return [re.findall(r"repeat < (\d+)", graph.sources[kernel]) for kernel in graph.kernels[case.name]]
+
+
+def test_a_long_chain(graph):
+    """One launch, whose text does not grow with the chain."""
+    case = chain(graph, "softmaxes", 2000, normal(1, 1000), steps=1)
+    graph.check()
+    assert repeats(graph, case) == [["1000"]]  # of two softmaxes
+    assert len(graph.sources[graph.kernels[case.name][0]]) < 10000
+
+
+def test_chains(graph):
+    """Of several rows in a block, of an open number, of narrow elements, and with other operands."""
+    cases = [chain(graph, "teams", 8, normal(37, 24), steps=1),
+             chain(graph, "warps", 8, normal(451, 1000), steps=1),
+             chain(graph, "open", 6, normal(5, 40), ["N", 40], [normal(1, 40), normal(0, 40), normal(70, 40)], steps=1),
+             chain(graph, "narrow", 6, normal(9, 72, dtype=np.float16), tolerance=2e-3, steps=1)]
+    cases.append(graph.case("normed", "warps", 1e-5, steps=1))
+    value, scale, bias = (cases[-1].input(normal(*shape)) for shape in ((7, 300), (300,), (300,)))
+    for _ in range(6):
+        value = cases[-1].node("LayerNormalization", value, scale, bias)
+    cases[-1].output(value)
+    graph.check()
+    for case in cases:
+        assert len(repeats(graph, case)[0]) == 1, case.name
+
+
+def test_what_is_no_chain(graph):
+    """Somebody reads what is in between, or the other operands differ."""
+    case = graph.case("read", "warps", 1e-5)
+    value = case.input(normal(3, 100))
+    for i in range(8):
+        value = case.node("Softmax", value, axis=-1)
+        if i % 2:
+            case.output(value)
+    case = graph.case("differ", "warps", 1e-5)
+    value = case.input(normal(3, 100))
+    for _ in range(6):
+        value = case.node("LayerNormalization", value, case.input(normal(100)), case.input(normal(100)))
+    case.output(value)
+    graph.check()
+    for case in graph.cases:
+        assert len(graph.kernels[case.name]) > 1 and not any(repeats(graph, case)), case.name
