@@ -66,6 +66,9 @@ static LogicalResult emitShard(Shard &shard, const Target &target) {
     FailureOr<Kernel> kernel = Kernel::read(unit.function);
     if (failed(kernel))
       return failure();
+    if (kernel->repeats > 1)
+      return unit.function.emitError("code generation for CPUs does not repeat "
+                                     "kernels");
     unit.products = countProducts(*kernel);
     b.setInsertionPointToEnd(shard.module->getBody());
     FailureOr<EmittedKernel> emitted =

@@ -67,6 +67,10 @@ public:
   bool canWidenFactors() const override { return true; }
   bool canComputeParts() const override { return true; }
   bool canPermuteResult() const override { return true; }
+  bool canRepeat(const Kernel &kernel, unsigned input,
+                 const Target &target) const override {
+    return canRepeatRows(kernel, input, {target});
+  }
   bool canReadPadded(linalg::LinalgOp, tensor::PadOp pad) const override {
     return pad.getConstantPaddingValue() != nullptr;
   }

@@ -28,6 +28,7 @@ static ArrayRef<Emitter> emitters() {
       {"sums", acceptsSums, emitSums},
       {"elementwise", acceptsElementwise, emitElementwise},
       {"columns", acceptsColumns, emitColumns},
+      {"warps", acceptsWarps, emitWarps},
       {"rows", [](const Kernel &, const EmitOptions &) { return true; },
        emitRows},
   };
@@ -37,7 +38,8 @@ static ArrayRef<Emitter> emitters() {
 FailureOr<KernelText> emitKernel(const Kernel &kernel,
                                  const EmitOptions &options, StringRef name) {
   for (const Emitter &emitter : emitters()) {
-    if (!emitter.accepts(kernel, options))
+    if ((kernel.repeats > 1 && emitter.accepts != acceptsWarps) ||
+        !emitter.accepts(kernel, options))
       continue;
     KernelPrinter printer(kernel, options, name);
     FailureOr<KernelText> text = emitter.emit(printer);
@@ -48,7 +50,10 @@ FailureOr<KernelText> emitKernel(const Kernel &kernel,
     text->source = printer.finish(*text);
     return text;
   }
-  llvm_unreachable("the last emitter takes all");
+  func::FuncOp(kernel.function)
+      .emitError("code generation for CUDA cannot repeat it in one "
+                 "launch");
+  return failure();
 }
 
 } // namespace mlc::cuda

@@ -1,6 +1,6 @@
 //===- Group.h - Kernels without a contraction as CUDA C++ ------*- C++ -*-===//
 //
-// Four skeletons run a loop group (codegen/kernel/LoopGroup.h):
+// Five skeletons run a loop group (codegen/kernel/LoopGroup.h):
 //
 //   elementwise  a thread computes one element of each output directly from
 //                the inputs
@@ -12,7 +12,8 @@
 //   rows         a block runs the whole group for one index of the shared dims:
 //                its threads share the work of each operation, with a barrier
 //                between operations
-//
+//   warps        the same for rows of a known length, which a team of threads
+//                has in registers (Rows.h)
 //   sums         blocks share the long sums of a group that has one reduction,
 //                and one of them computes the elements that depend on each
 //                (Sums.cpp)
@@ -49,11 +50,17 @@ std::string exchanged(mlir::Type type, const std::string &name);
 
 bool acceptsElementwise(const Kernel &kernel, const EmitOptions &options);
 bool acceptsColumns(const Kernel &kernel, const EmitOptions &options);
+bool acceptsWarps(const Kernel &kernel, const EmitOptions &options);
+/// Whether the skeleton `warps` can run the kernel several times in a launch,
+/// each time with its result in the place of input `input`.
+bool canRepeatRows(const Kernel &kernel, unsigned input,
+                   const EmitOptions &options);
 bool acceptsSums(const Kernel &kernel, const EmitOptions &options);
 
 // Each emits an error and fails where it cannot.
 mlir::FailureOr<KernelText> emitElementwise(KernelPrinter &to);
 mlir::FailureOr<KernelText> emitSums(KernelPrinter &to);
+mlir::FailureOr<KernelText> emitWarps(KernelPrinter &to);
 mlir::FailureOr<KernelText> emitRows(KernelPrinter &to);
 mlir::FailureOr<KernelText> emitColumns(KernelPrinter &to);
 

@@ -37,6 +37,9 @@ bool Backend::canWidenFactors() const { return false; }
 bool Backend::canComputeParts() const { return false; }
 
 bool Backend::canPermuteResult() const { return false; }
+bool Backend::canRepeat(const Kernel &, unsigned, const Target &) const {
+  return false;
+}
 
 bool Backend::canReadPadded(linalg::LinalgOp, tensor::PadOp) const {
   return false;

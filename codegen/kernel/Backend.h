@@ -181,6 +181,11 @@ public:
   /// source and check bounds instead. No by default.
   virtual bool canReadPadded(mlir::linalg::LinalgOp contraction,
                              mlir::tensor::PadOp pad) const;
+  /// Whether one launch may run `kernel`, which has one result, several times,
+  /// each time with the result in the place of input `input` (`mlc.repeat`). No
+  /// by default: each is a launch.
+  virtual bool canRepeat(const Kernel &kernel, unsigned input,
+                         const Target &target) const;
   /// Whether `contraction` may read an operand through a movement of its
   /// elements (`movement`: from the dims of what was moved to its source), so
   /// that it reads by `after` instead of by `before`. Yes by default.

@@ -376,7 +376,8 @@ FailureOr<Kernel> Kernel::read(func::FuncOp function) {
   kernel.ctx = function.getContext();
   if (function.isExternal())
     return function.emitError("a kernel has a body");
-  if (failed(kernel.readSignature()) || failed(kernel.readBody()))
+  if (failed(kernel.readSignature()) || failed(kernel.readBody()) ||
+      failed(kernel.readRepeats()))
     return failure();
   return kernel;
 }

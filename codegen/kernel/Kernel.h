@@ -57,6 +57,10 @@ public:
   /// The first contraction (LinalgOp with a multiply-add over a reduction dim
   /// of two or more operands), or null for a loop group.
   mlir::Operation *anchor = nullptr;
+  /// The body runs this often, each time with the kernel's only result in the
+  /// place of input `repeated` (`mlc.repeat`).
+  int64_t repeats = 1;
+  unsigned repeated = 0;
 
   mlir::MLIRContext *context() const;
   bool isInput(mlir::Value tensor) const { return inputSet.contains(tensor); }
@@ -71,6 +75,7 @@ public:
 private:
   mlir::LogicalResult readSignature();
   mlir::LogicalResult readBody();
+  mlir::LogicalResult readRepeats();
   mlir::LogicalResult readShape(mlir::Operation *op);
   bool computeShape(mlir::Operation *op, Shape &shape);
   void previewInput(mlir::Value value);

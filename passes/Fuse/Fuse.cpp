@@ -6,6 +6,7 @@
 #include "passes/Fuse/Collectives.h"
 #include "passes/Fuse/ExecBuilder.h"
 #include "passes/Fuse/Prepare.h"
+#include "passes/Fuse/Repeats.h"
 
 using namespace mlir;
 using llvm::SmallVector;
@@ -48,6 +49,7 @@ LogicalResult fuse(ModuleOp module, const CodeTarget &target) {
   for (func::FuncOp function : entries)
     if (failed(fuse(module, function, target, kernels)))
       return failure();
+  repeatLaunches(module, target);
   for (auto check : llvm::make_early_inc_range(module.getOps<CheckOp>()))
     check.erase();
   return success();

@@ -243,51 +243,79 @@ def faults():
     yield Fault("ieee", "columns up to N", "n < problem.columns()", "n <= problem.columns()")
     yield Fault("ieee", "rows of K", "alongK ? e / BK : e % ROWS", "alongK ? e % BK : e % ROWS")
 
-    # Behind a warp's partial results; the first and second results.
-    for which, what in ((1, "behind partial maxima"), (2, "behind the maximum"), (4, "behind partial sums"),
-                        (5, "behind the sum")):
-        yield Fault("softmax", f"no barrier {what}", "syncBlock();", "", which)
-    yield Fault("softmax", "a warp's barrier behind partial maxima", "syncBlock();", "syncWarp();", 1)
-    yield Fault("softmax", "a barrier too many in a warp", "syncBlock();",
-                "syncBlock();\nif (threadIdx.x < 32) syncBlock();", 5)
-    yield Fault("softmax", "half a warp at a warp's barrier", "syncBlock();",
-                "syncBlock();\nif (threadIdx.x % 32 < 16) syncWarp();", 1)
-    yield Fault("softmax", "one warp at a barrier", "syncBlock();", "if (threadIdx.x < 32) syncBlock();", 4)
-    yield Fault("softmax", "thread 0 alone at a barrier", "syncBlock();", "if (threadIdx.x == 0) syncBlock();", 1)
-    yield Fault("softmax", "warp 0 at a barrier of its own", "syncBlock();",
-                "if (threadIdx.x < 32)\nsyncBlock();\nelse\nsyncBlock();", 1)
-    yield Fault("softmax", "lanes at two barriers", "syncBlock();",
-                "if (threadIdx.x % 2)\nsyncBlock();\nelse\nsyncBlock();", 1)
-    yield Fault("softmax", "half a warp shuffles", "for (int distance",
-                "if (threadIdx.x % 32 < 16)\nfor (int distance", 1)
-    yield Fault("softmax", "distances from 8 on", "distance = 16", "distance = 8")
-    yield Fault("softmax", "distances from 32 on", "distance = 16", "distance = 32")
-    yield Fault("softmax", "distance 1 dropped", "distance > 0", "distance > 1")
-    yield Fault("softmax", "distances by 4", "distance /= 2", "distance /= 4")
-    yield Fault("softmax", "a warp too many", "warp < blockDim.x / 32", "warp <= blockDim.x / 32")
-    yield Fault("softmax", "half of the warps", "warp < blockDim.x / 32", "warp < blockDim.x / 64", 1)
-    yield Fault("softmax", "warp 0 twice", "int warp = 1", "int warp = 0", 1)
-    yield Fault("softmax", "warp 1 skipped", "int warp = 1", "int warp = 2", 1)
+    # Three warps for each row, one exchange each for maximum and sum.
+    for which, what in ((0, "maxima"), (1, "sums")):
+        yield Fault("softmax", f"no barrier behind partial {what}", "syncBlock();", "", which)
+    yield Fault("softmax", "exchanges in one place", "turn = otherTurn - turn;", "")
+    yield Fault("softmax", "exchanges overlap", "otherTurn = 24", "otherTurn = 8")
+    yield Fault("softmax", "warp 1 skipped in sums", "int warp = 1", "int warp = 2", 1)
+    yield Fault("softmax", "lanes exchange half of sums", "distance = 16", "distance = 8", 1)
+    yield Fault("softmax", "warp 0 twice in sums", "int warp = 1", "int warp = 0", 1)
+    yield Fault("softmax", "a warp too many", "warp < 3", "warp <= 3")
     yield Fault("softmax", "all lanes write", "if (threadIdx.x % 32 == 0)", "", 1)
-    yield Fault("softmax", "all threads sum up", "if (threadIdx.x == 0)", "if (true)")
-    yield Fault("softmax", "all threads write the maximum", p(r"if \(threadIdx\.x == 0\)( \{[^}]* stored0)"), r"\1")
-    yield Fault("softmax", "each warp writes the sum", p(r"threadIdx\.x == 0(\) \{[^}]* stored2)"),
+    yield Fault("softmax", "distance 1 dropped", "distance > 0", "distance > 1")
+    yield Fault("softmax", "a warp's barrier behind partial maxima", "syncBlock();", "syncWarp();", 0)
+    yield Fault("softmax", "a vector too many", "at(v) < LENGTH", "at(v) <= LENGTH")
+    yield Fault("softmax", "last vector dropped", "at(v) < LENGTH", "at(v) < LENGTH - WIDTH")
+    yield Fault("softmax", "ends are not asked", "(v + 1) * TEAM * WIDTH <= LENGTH || at(v) < LENGTH", "true")
+    yield Fault("softmax", "vectors overlap", "int(threadIdx.x) % TEAM) * WIDTH", "int(threadIdx.x) % TEAM) * 1")
+    yield Fault("softmax", "misaligned load", "in0 + i1 + Row::at(v)", "in0 + i1 + 1 + Row::at(v)")
+    yield Fault("softmax", "three of four", "e < 4", "e < 3", 1)
+    yield Fault("softmax", "rows of 304", p(r"\* 300(; storeVector)"), r"* 304\1")
+
+    # Eight lanes for each row, 16 rows in a block, the last one with 5.
+    yield Fault("team", "rows unbounded", "isRow ? r0 : 37 - 1", "r0")
+    yield Fault("team", "threads without a row write", "if (isRow) storeVector", "storeVector")
+    yield Fault("team", "threads without a row leave", "Vector<float, 4> x0", "if (!isRow) break;\n    Vector<float, 4> x0")
+    yield Fault("team", "rows exchange with neighbours", "distance = 4", "distance = 8", 1)
+    yield Fault("team", "half of a row", "distance = 4", "distance = 2", 1)
+    yield Fault("team", "rows overlap", "Index(threadIdx.x) / 8", "Index(threadIdx.x) / 16")
+    yield Fault("team", "tasks of 15 rows", "Index(task) * 16", "Index(task) * 15")
+
+    # Behind a warp's partial results; the first and second results.
+    yield Fault("again", "a warp's barrier behind partial maxima", "syncBlock();", "syncWarp();", 1)
+    yield Fault("again", "a barrier too many in a warp", "syncBlock();",
+                "syncBlock();\nif (threadIdx.x < 32) syncBlock();", 4)
+    yield Fault("again", "half a warp at a warp's barrier", "syncBlock();",
+                "syncBlock();\nif (threadIdx.x % 32 < 16) syncWarp();", 1)
+    yield Fault("again", "one warp at a barrier", "syncBlock();", "if (threadIdx.x < 32) syncBlock();", 3)
+    yield Fault("again", "thread 0 alone at a barrier", "syncBlock();", "if (threadIdx.x == 0) syncBlock();", 1)
+    yield Fault("again", "warp 0 at a barrier of its own", "syncBlock();",
+                "if (threadIdx.x < 32)\nsyncBlock();\nelse\nsyncBlock();", 1)
+    yield Fault("again", "lanes at two barriers", "syncBlock();",
+                "if (threadIdx.x % 2)\nsyncBlock();\nelse\nsyncBlock();", 1)
+    yield Fault("again", "half a warp shuffles", "for (int distance",
+                "if (threadIdx.x % 32 < 16)\nfor (int distance", 1)
+    yield Fault("again", "distances from 8 on", "distance = 16", "distance = 8")
+    yield Fault("again", "distances from 32 on", "distance = 16", "distance = 32")
+    yield Fault("again", "distance 1 dropped", "distance > 0", "distance > 1")
+    yield Fault("again", "distances by 4", "distance /= 2", "distance /= 4")
+    yield Fault("again", "a warp too many", "warp < blockDim.x / 32", "warp <= blockDim.x / 32")
+    yield Fault("again", "half of the warps", "warp < blockDim.x / 32", "warp < blockDim.x / 64", 1)
+    yield Fault("again", "warp 0 twice", "int warp = 1", "int warp = 0", 1)
+    yield Fault("again", "warp 1 skipped", "int warp = 1", "int warp = 2", 1)
+    yield Fault("again", "all lanes write", "if (threadIdx.x % 32 == 0)", "", 1)
+    yield Fault("again", "all threads sum up", "if (threadIdx.x == 0)", "if (true)")
+    yield Fault("again", "all threads write the maximum", p(r"if \(threadIdx\.x == 0\)( \{[^}]* stored0)"), r"\1")
+    yield Fault("again", "each warp writes the sum", p(r"threadIdx\.x == 0(\) \{[^}]* stored1)"),
                 r"threadIdx.x % 32 == 0\1")
-    yield Fault("softmax", "first element skipped", p(r"(for \(Index k\w+ = threadIdx\.x);"), r"\1 + 1;", 1)
-    yield Fault("softmax", "an element too many", p(r"(for \(Index NAME = threadIdx\.x; NAME <) 300"), r"\1= 300")
-    yield Fault("softmax", "an element too many in the result", p(r"(for \(Index p\w+ = threadIdx\.x; NAME <) 300"),
-                r"\1= 300", 1)
-    yield Fault("softmax", "last element dropped", p(r"(for \(Index k\w+ = threadIdx\.x; NAME <) 300"), r"\1 299", 1)
-    yield Fault("softmax", "threads step by a warp", p(r"(for \(Index k\w+ = [^;]*; [^;]*; NAME \+=) blockDim\.x"),
+    yield Fault("again", "first element skipped", p(r"(for \(Index k\w+ = threadIdx\.x);"), r"\1 + 1;", 1)
+    yield Fault("again", "an element too many", p(r"(for \(Index NAME = threadIdx\.x; NAME <) n0"), r"\1= n0")
+    yield Fault("again", "an element too many in the result", p(r"(for \(Index p\w+ = threadIdx\.x; NAME <) n0"),
+                r"\1= n0", 0)
+    yield Fault("again", "last element dropped", p(r"(for \(Index k\w+ = threadIdx\.x; NAME <) n0"), r"\1 n0 - 1", 1)
+    yield Fault("again", "threads step by a warp", p(r"(for \(Index k\w+ = [^;]*; [^;]*; NAME \+=) blockDim\.x"),
                 r"\1 32")
-    yield Fault("softmax", "maximum and exponentials overlap", "1024 + 16)", "1024 + 0)")
-    yield Fault("softmax", "sum and exponentials overlap", "1024 + 1216)", "1024 + 1212)")
-    yield Fault("softmax", "sum outside of shared memory", "1024 + 1216)", "1024 + 1232)")
-    yield Fault("softmax", "exponentials lie on the warps", "sharedMemory() + 1024 + 16", "sharedMemory() + 16")
-    yield Fault("softmax", "rows of 299", p(r"\* 300(; [^;]*; out0)"), r"* 299\1")
-    yield Fault("softmax", "a task too many", "task < tasks;", "task <= tasks;")
-    yield Fault("softmax", "last task skipped", "task < tasks;", "task < tasks - 1;")
-    yield Fault("softmax", "every block does each task", "task = blockIdx.x", "task = 0")
+    yield Fault("again", "maximum and sum overlap", "1024 + 16)", "1024 + 0)")
+    yield Fault("again", "sum outside of shared memory", "1024 + 16)", "1024 + 32)")
+    yield Fault("again", "maximum lies on the warps", "sharedMemory() + 1024 + 0", "sharedMemory() + 0")
+    yield Fault("again", "warps' sums lie a word apart in two", "[threadIdx.x / 32]", "[threadIdx.x / 64]")
+    yield Fault("again", "shuffles after leaving", p(r"for \(int distance"),
+                "if (threadIdx.x >= 224) break;\n    for (int distance")
+    yield Fault("again", "rows of 299", p(r"\* n0(; [^;]*; out0)"), r"* (n0 - 1)\1")
+    yield Fault("again", "a task too many", "task < tasks;", "task <= tasks;")
+    yield Fault("again", "last task skipped", "task < tasks;", "task < tasks - 1;")
+    yield Fault("again", "every block does each task", "task = blockIdx.x", "task = 0")
 
     yield Fault("scratch", "blocks share scratch memory", "scratch + blockIdx.x * stride", "scratch")
     yield Fault("scratch", "blocks' scratch memory overlaps", "blockIdx.x * stride", "blockIdx.x * (stride - 16)")
@@ -301,12 +329,6 @@ def faults():
     yield Fault("norm", "mean lies on the warps", "sharedMemory() + 1024 + 16", "sharedMemory() + 16")
     yield Fault("norm", "mean and sum exchanged", "stored1[0]", "stored0[0]", 1)
     yield Fault("norm", "first element skipped", p(r"(for \(Index k\w+ = threadIdx\.x);"), r"\1 + 1;", 1)
-
-    yield Fault("sum", "no barrier between tasks", "if (task != blockIdx.x)\n      syncBlock();", "")
-    yield Fault("sum", "all threads write the sum", p(r"if \(threadIdx\.x == 0\)( \{[^}]* out0)"), r"\1")
-    yield Fault("sum", "warps' sums lie a word apart in two", "[threadIdx.x / 32]", "[threadIdx.x / 64]")
-    yield Fault("sum", "shuffles after leaving", p(r"for \(int distance"),
-                "if (threadIdx.x >= 224) break;\n    for (int distance")
 
     for which, what in ((1, "behind the maxima"), (2, "behind the exponentials"), (3, "behind the sums")):
         yield Fault("warps", f"no barrier {what}", "syncBlock();", "", which)

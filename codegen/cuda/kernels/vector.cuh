@@ -1,9 +1,10 @@
 
-/// Neighbours in memory that are read and written together; at most 16 bytes.
-template <typename T, int N> struct alignas(sizeof(T) * N) Vector {
+/// Neighbours that are read and written together, by at most 16 bytes at a time.
+template <typename T, int N>
+struct alignas(sizeof(T) * N < 16 ? sizeof(T) * N : 16) Vector {
   T at[N];
 };
-/// Loads N elements from `from`, which is aligned to their size.
+/// Loads N elements from `from`, which is aligned like the vector.
 template <int N, typename T> MLC_DEVICE Vector<T, N> loadVector(const T *from) {
   return loadWide<Vector<T, N>>(from);
 }
