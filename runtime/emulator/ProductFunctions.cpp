@@ -1,4 +1,4 @@
-//===- Products.cpp - Products of warpgroups ------------------------------===//
+//===- ProductFunctions.cpp - Products of warpgroups ----------------------===//
 
 #include "runtime/emulator/Products.h"
 #include "runtime/emulator/Access.h"
