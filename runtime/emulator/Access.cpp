@@ -100,10 +100,11 @@ void checkFence(const Cell &cell, const Access &access, uintptr_t where) {
 
 /// Calls `visit` for each recorded read since the last write.
 template <typename Visit> void forReaders(const Cell &cell, Visit visit) {
-  bool isSet =
-      (cell.read & manyWarps) && stampOf(cell.read) >= execution.clock.block;
-  if (!isSet)
+  if (!(cell.read & manyWarps))
     return visit(Reader{cell.read, cell.readAt});
+  // A set of an earlier block is no more, but its last reader is known.
+  if (stampOf(cell.read) < execution.clock.block)
+    return visit(Reader{cell.read, 0});
   for (const Reader &reader : execution.order.readersAt(cell.readAt))
     visit(reader);
 }

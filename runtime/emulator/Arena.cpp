@@ -114,7 +114,7 @@ std::string Arena::describe(uintptr_t address) const {
 std::string Arena::describeOwn(uintptr_t address) const {
   auto bytes = [](size_t n) { return std::to_string(n); };
   if (isShared(address))
-    return "byte " + bytes(address - base) + " of the block's " +
+    return "byte " + bytes(address - base - sharedOffset) + " of the block's " +
            bytes(sharedBytes) + " bytes of shared memory";
   auto next = live.upper_bound(address);
   if (next != live.begin()) {
@@ -136,10 +136,11 @@ std::string Arena::describeOwn(uintptr_t address) const {
   return text;
 }
 
-void Arena::resetShared(size_t bytes, bool fill) {
-  mark(base, sharedBytes, false, false);
+void Arena::resetShared(size_t bytes, bool fill, size_t offset) {
+  mark(base + sharedOffset, sharedBytes, false, false);
   sharedBytes = bytes;
-  mark(base, bytes, true, false);
+  sharedOffset = offset;
+  mark(base + offset, bytes, true, false);
   if (fill)
     std::memset(shared(), garbage, bytes);
 }

@@ -36,9 +36,14 @@ public:
   std::string describe(uintptr_t address) const;
   const std::map<uintptr_t, size_t> &allocations() const { return live; }
 
-  /// Gives a starting block `bytes` of unwritten shared memory.
-  void resetShared(size_t bytes, bool fill);
-  uint8_t *shared() const { return reinterpret_cast<uint8_t *>(base); }
+  /// Gives a starting block `bytes` of unwritten shared memory, at `offset` of
+  /// the addresses of shared memory.
+  void resetShared(size_t bytes, bool fill, size_t offset);
+  uint8_t *shared() const {
+    return reinterpret_cast<uint8_t *>(base + sharedOffset);
+  }
+  /// The first of these addresses, a multiple of 4096.
+  uintptr_t sharedWindow() const { return base; }
   bool isShared(uintptr_t address) const {
     return address - base < sharedRange;
   }
@@ -67,7 +72,7 @@ private:
   size_t size = 0;
   uint8_t *states = nullptr;
   Cell *cells = nullptr;
-  size_t sharedBytes = 0; // of the last block
+  size_t sharedBytes = 0, sharedOffset = 0; // of the last block
   std::map<uintptr_t, size_t> live;
 };
 

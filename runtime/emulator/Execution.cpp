@@ -163,7 +163,9 @@ void Execution::startBlock(uint64_t number) {
   blockIndex.x = unsigned(number % grid.x);
   blockIndex.y = unsigned(number / grid.x % grid.y);
   blockIndex.z = unsigned(number / grid.x / grid.y);
-  arena->resetShared(launch->sharedBytes, true);
+  // The device header promises a multiple of 128, and the swizzles of ordered
+  // kernels may need more: give no more by chance.
+  arena->resetShared(launch->sharedBytes, true, order.isActive ? 128 : 0);
   splitShared.clear();
   handovers.startBlock(clock);
   clock.block = clock.phase = clock.next;

@@ -26,6 +26,8 @@ struct e4m3 {
   uint8_t bits;
 };
 
+/// The address of shared memory as instructions have it. sharedMemory() is at a
+/// multiple of 128; a swizzle's pattern repeats after eight times its width.
 MLC_DEVICE unsigned sharedAddress(const void *memory) {
   return unsigned(__cvta_generic_to_shared(memory));
 }

@@ -32,6 +32,12 @@ struct e4m3 {
   uint8_t bits;
 };
 
+extern "C" unsigned mlcEmulatorSharedAddress(const void *memory);
+
+MLC_DEVICE unsigned sharedAddress(const void *memory) {
+  return mlcEmulatorSharedAddress(memory);
+}
+
 //===----------------------------------------------------------------------===//
 // Mbarriers and named barriers
 //===----------------------------------------------------------------------===//
@@ -199,7 +205,6 @@ MLC_DEVICE void storeMatrices(void *row, const uint32_t (&from)[4],
 // Products of a warpgroup
 //===----------------------------------------------------------------------===//
 
-extern "C" unsigned mlcEmulatorSharedAddress(const void *memory);
 MLC_EMULATOR_TOGETHER void mlcEmulatorFenceProducts();
 MLC_EMULATOR_TOGETHER void mlcEmulatorCommitProducts();
 extern "C" void mlcEmulatorWaitForProducts(unsigned pending);
@@ -225,8 +230,7 @@ MLC_DEVICE unsigned long long describeTile(const void *start, unsigned leading,
                                       : swizzle == 64 ? 2
                                       : swizzle == 32 ? 3
                                                       : 0;
-  return (unsigned long long)((mlcEmulatorSharedAddress(start) & 0x3ffff) >>
-                              4) |
+  return (unsigned long long)((sharedAddress(start) & 0x3ffff) >> 4) |
          (unsigned long long)(leading >> 4) << 16 |
          (unsigned long long)(stride >> 4) << 32 | mode << 62;
 }

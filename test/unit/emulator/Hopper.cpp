@@ -126,7 +126,7 @@ CUresult Gemm::run(Gpu &gpu, CUfunction kernel) {
              : tiledMap(x, type, {uint64_t(depth), uint64_t(m)}, {inRow, 64});
   Map right = tiledMap(y, type, {uint64_t(depth), uint64_t(n)}, {inRow, 64});
   Map result = tiledMap(z, type, {uint64_t(n), uint64_t(m)}, {inRow, 64});
-  constexpr unsigned shared = 8 * 64 * 128 + 64;
+  constexpr unsigned shared = 8 * 64 * 128 + 64 + 1024;
   REQUIRE(cuFuncSetAttribute(kernel, 8, shared) == 0);
   CUresult status = gpu.launch(
       kernel, {blocks, 256, shared},

@@ -30,6 +30,8 @@ const Fault faults[] = {
     {"a step too few", "(depth + inRow - 1) / inRow", "depth / inRow", nullptr},
     {"coordinates exchanged", "k * inRow, row)", "row, k * inRow)", nullptr},
     {"a result without swizzle", "/ 16 ^ (r & 7)", "/ 16", nullptr},
+    {"tiles that are not aligned", "tiles += -sharedAddress(tiles) & 1023;", "",
+     "base offset"},
     // Phases of mbarriers.
     {"a consumer waits for the phase before", "(full + stage, use)",
      "(full + stage, use - 1)", "race"},

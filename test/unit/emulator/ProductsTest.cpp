@@ -18,6 +18,7 @@ MLC_KERNEL(k, 128)(const uint32_t *bytes, const uint32_t *rows, SUM *out,
                    long long leadingA, long long strideA, long long leadingB,
                    long long strideB) {
   uint32_t *shared = (uint32_t *)sharedMemory();
+  shared += (-sharedAddress(shared) & 1023) / 4;
   for (int i = threadIdx.x; i < 12288; i += 128)
     shared[i] = bytes[i];
   fenceAsyncProxy();
@@ -142,10 +143,10 @@ void expectProduct(const Case &test) {
                         "\n";
   Gpu gpu;
   CUfunction kernel = gpu.kernel(defines + source);
-  REQUIRE(cuFuncSetAttribute(kernel, 8, 49152) == 0);
+  REQUIRE(cuFuncSetAttribute(kernel, 8, 50176) == 0);
   CUdeviceptr x = gpu.upload(bytes), y = gpu.upload(rows),
               z = gpu.allocate(4 * 64 * test.columns);
-  REQUIRE(gpu.launch(kernel, {1, 128, 49152},
+  REQUIRE(gpu.launch(kernel, {1, 128, 50176},
                      {x, y, z, test.a.leading, test.a.stride, test.b.leading,
                       test.b.stride}) == 0);
   CHECK(gpu.report() == "");
@@ -232,6 +233,7 @@ TEST_CASE("registers that products use", "[products]") {
         "#include \"mlc_hopper.cuh\"\n"
         "MLC_KERNEL(k, 128)(float *out) {\n"
         "float *shared = (float *)sharedMemory();\n"
+        "shared += (-sharedAddress(shared) & 1023) / 4;\n"
         "for (int i = threadIdx.x; i < 2048; i += 128) shared[i] = 0;\n"
         "fenceAsyncProxy(); syncBlock();\n"
         "auto a = describeTile<128>(shared, 16, 1024);\n"
@@ -241,7 +243,7 @@ TEST_CASE("registers that products use", "[products]") {
         "\nfor (int i = 0; i < 32; ++i) out[i * 128 + threadIdx.x] = "
         "d[i];\n}");
     CUdeviceptr out = gpu.allocate(4 * 128 * 32);
-    CUresult status = gpu.launch(kernel, {1, 128, 8192}, {out});
+    CUresult status = gpu.launch(kernel, {1, 128, 8192 + 1024}, {out});
     CHECK((status == 0) == !found);
     if (found)
       CHECK_THAT(gpu.report(), Contains(found));

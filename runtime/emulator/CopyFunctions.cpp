@@ -1,4 +1,4 @@
-//===- CopyEngine.cpp - Copies beside the threads -------------------------===//
+//===- CopyFunctions.cpp - Copies beside the threads ----------------------===//
 
 #include "runtime/emulator/CopyEngine.h"
 #include "runtime/emulator/Access.h"

@@ -1,4 +1,4 @@
-//===- RegisterCounts.cpp - Registers that warpgroups ask for -------------===//
+//===- RegisterFunctions.cpp - Registers that warpgroups ask for ----------===//
 
 #include "runtime/emulator/RegisterCounts.h"
 #include "runtime/emulator/Cuda.h"

@@ -1,4 +1,4 @@
-//===- Products.cpp - Products of warpgroups ------------------------------===//
+//===- ProductFunctions.cpp - Products of warpgroups ----------------------===//
 
 #include "runtime/emulator/Products.h"
 #include "runtime/emulator/Access.h"
@@ -296,7 +296,7 @@ void Products::readTile(const Product &product, bool ofB, unsigned count,
         "a descriptor's base offset is " + std::to_string(tile.base) +
             ", but its start asks for " + std::to_string(tile.expectedBase()));
   auto read = [&](uint64_t offset, uint8_t *bytes) {
-    uintptr_t address = reinterpret_cast<uintptr_t>(arena->shared()) + offset;
+    uintptr_t address = arena->sharedWindow() + offset;
     if (execution.checks)
       checkAsync(address, 16, false, product.at, who, *product.view);
     std::memcpy(bytes, reinterpret_cast<const void *>(address), 16);
@@ -396,8 +396,7 @@ using namespace mlc::emulator;
 extern "C" {
 
 MLC_EMULATOR_API unsigned mlcEmulatorSharedAddress(const void *memory) {
-  return unsigned(reinterpret_cast<uintptr_t>(memory) -
-                  reinterpret_cast<uintptr_t>(arena->shared()));
+  return unsigned(reinterpret_cast<uintptr_t>(memory) - arena->sharedWindow());
 }
 MLC_EMULATOR_API void mlcEmulatorFenceProducts() {
   execution.products.fence(execution.running);

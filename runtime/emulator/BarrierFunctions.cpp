@@ -1,4 +1,4 @@
-//===- Barriers.cpp - Mbarriers and named barriers ------------------------===//
+//===- BarrierFunctions.cpp - Mbarriers and named barriers ----------------===//
 
 #include "runtime/emulator/Barriers.h"
 #include "runtime/emulator/Access.h"
