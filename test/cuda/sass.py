@@ -1,0 +1,168 @@
+"""What contractions become as machine code, without a GPU: instructions of their main loops, and widths of stores.
+
+    .venv/bin/python test/cuda/sass.py [--arch sm_80,sm_90a] [--write] [CASE...]
+
+compiles contractions of several types, shapes and epilogues, disassembles their kernels and prints a line for each;
+--write puts them into sass.json, with which test_sass.py compares. The main loop is the smallest loop that has most of
+the products of tensor cores.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+from onnx import TensorProto
+
+HERE = pathlib.Path(__file__).resolve().parent
+TABLE = HERE / "sass.json"
+NVDISASM = next(pathlib.Path(sys.prefix).glob("lib/python*/site-packages/nvidia/*/bin/nvdisasm"), None)
+ARCHS = ["sm_80", "sm_90a"]
+PRODUCTS = ("HMMA", "IMMA")
+
+
+# ----------------------------------------------------------------------
+# The contractions
+# ----------------------------------------------------------------------
+
+
+def value(case, kind, *dims):
+    """An input of this type and these dims; only they count."""
+    dtype = {"f16": np.float16, "int8": np.int8}.get(kind, np.float32)
+    given = case.input(np.zeros(0, dtype), list(dims))
+    return case.node("Cast", given, to=TensorProto.BFLOAT16) if kind == "bf16" else given
+
+
+def matmul(graph, name, kind, m, k, n, finish=None, **attributes):
+    case = graph.case(name, "tensor")
+    a, b = value(case, kind, m, k), value(case, kind, *((n, k) if attributes else (k, n)))
+    if kind == "int8":
+        return case.output(case.node("MatMulInteger", a, case.node("Transpose", b, perm=[1, 0])))
+    result = case.node("Gemm", a, b, **attributes) if attributes else case.node("MatMul", a, b)
+    case.output(finish(case, result) if finish else result)
+
+
+def conv(graph, name, kind, x, w, residual=False, **attributes):
+    case = graph.case(name, "tensor")
+    result = case.node("Conv", value(case, kind, *x), value(case, kind, *w), value(case, kind, w[0]), **attributes)
+    if residual:
+        result = case.node("Add", result, value(case, kind, x[0], w[0], *x[2:]))
+    case.output(case.node("Relu", result))
+
+
+def gelu(case, x):
+    return case.node("Gelu", case.node("Add", x, value(case, "f16", 3072)))
+
+
+def residual(case, x):
+    return case.node("Relu", case.node("Add", case.node("Add", x, value(case, "f16", 768)), value(case, "f16", 4096, 768)))
+
+
+def add_cases(graph):
+    matmul(graph, "f16", "f16", 4096, 4096, 4096)
+    matmul(graph, "f16_gelu", "f16", 4096, 768, 3072, gelu)
+    matmul(graph, "f16_residual", "f16", 4096, 768, 768, residual)
+    matmul(graph, "f16_turned", "f16", 4096, 4096, 4096, transB=1)
+    matmul(graph, "f16_open", "f16", "M", 768, 768)
+    matmul(graph, "bf16", "bf16", 4096, 4096, 4096)
+    matmul(graph, "tf32", "f32", 4096, 4096, 4096)
+    matmul(graph, "tf32_turned", "f32", 4096, 4096, 4096, transB=1)
+    matmul(graph, "int8", "int8", 4096, 4096, 4096, transB=1)
+    conv(graph, "f16_conv1", "f16", (32, 256, 56, 56), (128, 256, 1, 1), residual=True)
+    conv(graph, "f16_conv1_odd", "f16", (32, 512, 7, 7), (2048, 512, 1, 1), residual=True)
+    conv(graph, "f16_conv3", "f16", (32, 64, 56, 56), (64, 64, 3, 3), pads=[1, 1, 1, 1])
+    conv(graph, "tf32_conv3", "f32", (32, 64, 56, 56), (64, 64, 3, 3), pads=[1, 1, 1, 1])
+
+
+# ----------------------------------------------------------------------
+# Their machine code
+# ----------------------------------------------------------------------
+
+
+def instructions(cubin):
+    """[(opcode, number of the instruction to which it jumps or None)] of a cubin's kernel."""
+    text = subprocess.run([NVDISASM, "-c", cubin], check=True, capture_output=True, text=True).stdout
+    labels, found = {}, []
+    for line in text.splitlines():
+        if label := re.match(r"(\.L_\S+):", line.strip()):
+            labels[label[1]] = len(found)
+        elif code := re.match(r"\s*/\*[0-9a-f]{4,}\*/\s+(?:@!?U?P\w+\s+)?([\w.]+)(.*);", line):
+            found.append(code.groups())
+    targets = [re.search(r"`\((\.L_\S+?)\)", rest) if op.startswith("BRA") else None for op, rest in found]
+    return [(op, target and labels.get(target[1])) for (op, _), target in zip(found, targets)]
+
+
+def is_product(op):
+    return op.split(".")[0] in PRODUCTS
+
+
+def bits(op):
+    """How much a load or store moves."""
+    return next((int(part.lstrip("U")) for part in op.split(".") if part.lstrip("U") in ("8", "16", "64", "128")), 32)
+
+
+def look(cubin):
+    code = instructions(cubin)
+    ops = [op for op, _ in code]
+    loops = [(target, at) for at, (_, target) in enumerate(code) if target is not None and target <= at]
+
+    def products(loop):
+        return sum(map(is_product, ops[loop[0]:loop[1] + 1]))
+    best = max(loops, key=lambda loop: (products(loop), loop[0] - loop[1]))
+    count = products(best)
+    return {"products": count, "others": round((best[1] + 1 - best[0] - count) / max(count, 1), 2),
+            "stores": sorted({bits(op) for op in ops if op.startswith("STG")}),
+            "local": sum(op.startswith(("LDL", "STL")) for op in ops)}
+
+
+def measure(tools, folder, arch, names=()):
+    """{case: what look() says and how it is launched}"""
+    from emulated import Graph
+    graph = Graph(tools, folder, target=f"cuda:{arch}")
+    add_cases(graph)
+    if names:
+        graph.cases = [case for case in graph.cases if case.name in names]
+    misplaced = graph.compile().misplaced()
+    assert not misplaced, misplaced
+    done = tools.mlc("inspect", graph.artifact, f"--extract={folder}")
+    assert done.returncode == 0, done.stderr
+    shown = json.loads(tools.mlc("inspect", "--json", graph.artifact).stdout)
+    reports = {kernel["symbol"]: kernel for kernel in shown["manifest"]["kernels"]}
+    found = {}
+    for case in graph.cases:
+        (symbol,) = (k for k in graph.kernels[case.name] if k and "multiplyTileByWarps<" in graph.sources[k])
+        call = re.search(r"multiplyTileByWarps<(\d+), (\d+), (\d+), (\d+), (\d+),", graph.sources[symbol])
+        report = reports[symbol]
+        found[case.name] = {"tile": f"{call[1]}x{call[2]}", "warps": f"{call[3]}x{call[4]}", "stages": int(call[5]),
+                            "registers": report["registers"], "spills": report["spill_stores"] + report["spill_loads"],
+                            **look(folder / f"{symbol}.cubin")}
+    return found
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--arch", default=",".join(ARCHS))
+    parser.add_argument("--write", action="store_true", help="put them into the table")
+    parser.add_argument("names", nargs="*", metavar="CASE")
+    options = parser.parse_args()
+    sys.path[:0] = [str(HERE.parent)]
+    os.environ.setdefault("MLC_BUILD", str(HERE.parents[1] / "build"))
+    from conftest import Tools
+    table = json.loads(TABLE.read_text()) if TABLE.exists() else {}
+    for arch in options.arch.split(","):
+        with tempfile.TemporaryDirectory() as folder:
+            for name, row in measure(Tools(), pathlib.Path(folder), arch, options.names).items():
+                table[f"{name} {arch}"] = row
+                print(f"{name:16}{arch:8}" + "  ".join(f"{key} {number}" for key, number in row.items()), flush=True)
+    if options.write:
+        rows = ",\n".join(f'  "{name}": {json.dumps(row)}' for name, row in sorted(table.items()))
+        TABLE.write_text("{\n" + rows + "\n}\n")
+
+
+if __name__ == "__main__":
+    main()
