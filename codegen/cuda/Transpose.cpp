@@ -3,27 +3,13 @@
 #include "codegen/cuda/Transpose.h"
 #include "codegen/cuda/DeviceHeader.h"
 #include "codegen/cuda/Group.h"
+#include "codegen/cuda/Reads.h"
 
 using namespace mlir;
 
 namespace mlc::cuda {
 
 namespace {
-
-/// How elements of an input are read: for each of its dims the output's dim
-/// that indexes it, or -1 if the dim has size 1.
-struct Read {
-  unsigned input;
-  SmallVector<int> dims;
-
-  bool operator==(const Read &other) const {
-    return input == other.input && dims == other.dims;
-  }
-  /// Only the output's dims, the fastest last.
-  SmallVector<int> moving() const {
-    return llvm::filter_to_vector(dims, [](int d) { return d >= 0; });
-  }
-};
 
 /// The tiling of an elementwise kernel.
 struct Plan {
@@ -34,69 +20,15 @@ struct Plan {
   /// remaining dims.
   SmallVector<int> m, n, batch;
   int64_t edge = 32;
+  /// Elements of a vector along m and along n, if tiles hold words of narrow
+  /// elements (kernels/words.cuh); 0: single elements.
+  int64_t widthM = 0, widthN = 0;
 };
 
 } // namespace
 
 static Type elementOf(Value tensor) {
   return cast<RankedTensorType>(tensor.getType()).getElementType();
-}
-
-/// The number of the input at `view`; the number of inputs if there is none.
-static unsigned inputAt(const Kernel &kernel, const View &view) {
-  unsigned i = 0;
-  while (i < kernel.inputs.size() && view.pointer != "in" + std::to_string(i))
-    ++i;
-  return i;
-}
-
-/// The read at `indices`, if each of these is one of the output's `places` and
-/// covers a whole dim.
-static std::optional<Read> readAt(const Kernel &kernel, const View &view,
-                                  ArrayRef<Index> indices,
-                                  ArrayRef<Index> places) {
-  Read read{inputAt(kernel, view), {}};
-  if (read.input == kernel.inputs.size())
-    return std::nullopt;
-  ArrayRef<IntExpr> shape = kernel.shapeOf(kernel.outputs.front());
-  ArrayRef<IntExpr> extents = kernel.shapeOf(kernel.inputs[read.input]);
-  for (auto [index, extent] : llvm::zip_equal(indices, extents)) {
-    if (extent.isConstant(1)) {
-      read.dims.push_back(-1);
-      continue;
-    }
-    auto found = llvm::find_if(places, [&, index = index](const Index &place) {
-      return !place.value && place.text == index.text;
-    });
-    int dim = int(found - places.begin());
-    if (found == places.end() || shape[dim] != extent ||
-        llvm::is_contained(read.dims, dim))
-      return std::nullopt;
-    read.dims.push_back(dim);
-  }
-  return read;
-}
-
-/// All such reads of the kernel, in order.
-static SmallVector<Read> findReads(const Kernel &kernel,
-                                   const EmitOptions &options) {
-  KernelPrinter trial(kernel, options, "");
-  trial.printer.isTrial = true;
-  ArrayRef<IntExpr> shape = kernel.shapeOf(kernel.outputs.front());
-  Indices places;
-  for (auto [d, extent] : llvm::enumerate(shape))
-    places.push_back(extent.isConstant(1) ? Index(0)
-                                          : Index("d" + std::to_string(d)));
-  SmallVector<Read> reads;
-  trial.printer.onLoad = [&](const View &view, ArrayRef<Index> indices) {
-    std::optional<Read> read = readAt(kernel, view, indices, places);
-    if (read && !llvm::is_contained(reads, *read))
-      reads.push_back(*read);
-    return std::string();
-  };
-  for (Value output : kernel.outputs)
-    trial.printer.element(output, places);
-  return trial.printer.failed ? SmallVector<Read>() : reads;
 }
 
 /// Extends `run` by the dims in front of it as long as these are adjacent in
@@ -119,17 +51,36 @@ static void extend(SmallVector<int> &run, ArrayRef<int> live,
   }
 }
 
-static IntExpr product(const Kernel &kernel, ArrayRef<int> dims) {
-  ArrayRef<IntExpr> shape = kernel.shapeOf(kernel.outputs.front());
-  IntExpr all = IntExpr::constant(kernel.context(), 1);
-  for (int d : dims)
-    all = all * shape[d];
-  return all;
-}
-
 static int64_t tileBytes(const Kernel &kernel, const Read &read, int64_t edge) {
   int64_t bytes = storageBytes(elementOf(kernel.inputs[read.input]));
   return edge * (edge + std::max<int64_t>(4 / bytes, 1)) * bytes;
+}
+
+/// Whether tiles can hold words: all have elements of the same 16 or 8 bits,
+/// and the extents along m are whole words. Sets the widths and the edge.
+static bool chooseWidths(const Kernel &kernel, Plan &plan) {
+  int64_t bytes =
+      storageBytes(elementOf(kernel.inputs[plan.tiled.front().input]));
+  std::optional<int64_t> m = product(kernel, plan.m).asConstant(),
+                         n = product(kernel, plan.n).asConstant();
+  if (!m || !n || bytes > 2 || llvm::any_of(plan.tiled, [&](const Read &read) {
+        return storageBytes(elementOf(kernel.inputs[read.input])) != bytes;
+      }))
+    return false;
+  int64_t ofWord = 4 / bytes, widest = 1;
+  int64_t width = 16 / bytes;
+  while (*m % width != 0)
+    width /= 2;
+  if (width < ofWord)
+    return false;
+  for (Value output : kernel.outputs)
+    widest = std::max(widest, storageBytes(elementOf(output)));
+  plan.widthM = width;
+  plan.widthN = std::min<int64_t>(8, 16 / widest);
+  while (*n % plan.widthN != 0)
+    plan.widthN /= 2;
+  plan.edge = 32 * ofWord;
+  return true;
 }
 
 /// Narrow elements in tiles of 64: a warp reads 64 bytes, or 32 twice, in a
@@ -157,7 +108,8 @@ static std::optional<Plan> makePlan(const Kernel &kernel,
     return std::nullopt;
   Plan plan;
   plan.n = {live.back()};
-  for (const Read &read : findReads(kernel, options)) {
+  bool areAll;
+  for (const Read &read : findReads(kernel, options, areAll)) {
     SmallVector<int> moving = read.moving();
     // Neighbours read the same element of an input that does not move along n.
     if (!llvm::is_contained(moving, live.back()) ||
@@ -179,7 +131,8 @@ static std::optional<Plan> makePlan(const Kernel &kernel,
   for (int d : live)
     if (!llvm::is_contained(plan.m, d) && !llvm::is_contained(plan.n, d))
       plan.batch.push_back(d);
-  plan.edge = chooseEdge(kernel, plan.tiled);
+  if (!chooseWidths(kernel, plan))
+    plan.edge = chooseEdge(kernel, plan.tiled);
   // Keep the tiles that fit into 48 KiB.
   int64_t bytes = 0;
   llvm::erase_if(plan.tiled, [&](const Read &read) {
@@ -210,6 +163,9 @@ private:
   Index along(StringRef name, ArrayRef<int> dims, Index &tileOfTask);
   void bringTiles();
   void compute();
+  void computeVectors();
+  std::string tileOf(const View &view, ArrayRef<Index> indices,
+                     StringRef element);
   /// The offset of the current batch index in a tensor in which output dim d
   /// has stride strides[d].
   Index batchOffset(ArrayRef<Index> strides);
@@ -269,19 +225,98 @@ void TransposePrinter::bringTiles() {
   int64_t begin = 0;
   for (auto [i, read] : llvm::enumerate(plan.tiled)) {
     std::string type = storageType(elementOf(kernel.inputs[read.input]));
-    std::string tile = "tile" + std::to_string(i);
-    printer.head.line("const Tile<" + type + ", " + std::to_string(plan.edge) +
-                      "> " + tile + " = {reinterpret_cast<" + type +
-                      " *>(sharedMemory() + " + std::to_string(begin) + ")};");
+    std::string tile = "tile" + std::to_string(i), element = type;
+    std::string kind = "Tile<" + type + ", " + std::to_string(plan.edge) + ">";
+    std::string width;
+    if (plan.widthM) {
+      kind = "WordTile<" + type + ">";
+      element = "Vector<" + type + ", " + std::to_string(plan.edge / 32) + ">";
+      width = ", " + std::to_string(plan.widthM);
+    }
+    printer.head.line("const " + kind + " " + tile + " = {reinterpret_cast<" +
+                      element + " *>(sharedMemory() + " +
+                      std::to_string(begin) + ")};");
     begin += tileBytes(kernel, read, plan.edge);
     SmallVector<Index> strides = stridesOf(read);
     Index strideN = strides[plan.n.back()];
     Index from = printer.add(printer.add(batchOffset(strides), firstM),
                              printer.mul(firstN, strideN));
-    code.line(tile + ".bring<" + std::to_string(threads) + ">(in" +
+    code.line(tile + ".bring<" + std::to_string(threads) + width + ">(in" +
               std::to_string(read.input) + " + " + from.text + ", " +
               strideN.text + ", " + countM.text + ", " + countN.text + ");");
   }
+}
+
+/// The stored element of a tile that a read gets: `element` of its name; "" for
+/// other reads.
+std::string TransposePrinter::tileOf(const View &view, ArrayRef<Index> indices,
+                                     StringRef element) {
+  auto read = readAt(kernel, view, indices, places);
+  auto found = read ? llvm::find(plan.tiled, *read) : plan.tiled.end();
+  if (found == plan.tiled.end())
+    return "";
+  return (StringRef(plan.widthM ? "words" : "tile") +
+          Twine(found - plan.tiled.begin()) + element)
+      .str();
+}
+
+/// The same from words: a thread has a vector along n for each element of one.
+void TransposePrinter::computeVectors() {
+  std::string block = std::to_string(threads), w = std::to_string(plan.widthN);
+  std::string ofWord = std::to_string(plan.edge / 32);
+  int64_t turns = 32 * plan.edge / plan.widthN / threads;
+  auto vector = [&] {
+    code.line("const int m = word * " + ofWord + " + g;");
+    for (auto [i, output] : llvm::enumerate(kernel.outputs))
+      code.line("Vector<" + storageType(elementOf(output)) + ", " + w + "> r" +
+                std::to_string(i) + ";");
+    Index m = printer.add(firstM, Index(std::string("m")));
+    code.line("#pragma unroll");
+    code.block("for (int e = 0; e < " + w + "; ++e)", [&] {
+      place(m, plan.m);
+      place(printer.add(firstN, Index(std::string("(n + e)"))), plan.n);
+      for (auto [i, output] : llvm::enumerate(kernel.outputs))
+        code.line(
+            "r" + std::to_string(i) + ".at[e] = " +
+            toStorage(elementOf(output), printer.element(output, places)) +
+            ";");
+    });
+    Index n = printer.add(firstN, Index(std::string("n")));
+    for (auto [i, output] : llvm::enumerate(kernel.outputs)) {
+      std::string number = std::to_string(i);
+      View view = printer.dense(output, "out" + number);
+      Index at = printer.add(batchOffset(view.strides),
+                             printer.mul(m, view.strides[plan.m.back()]));
+      code.line("storeVector<" + w + ">(out" + number + " + " +
+                printer.add(at, n).text + ", r" + number + ");");
+    }
+  };
+  auto words = [&] {
+    for (auto [i, read] : llvm::enumerate(plan.tiled)) {
+      std::string number = std::to_string(i);
+      code.line("Vector<" + storageType(elementOf(kernel.inputs[read.input])) +
+                ", " + ofWord + "> words" + number + "[" + w + "];");
+      code.line("#pragma unroll");
+      code.line("for (int e = 0; e < " + w + "; ++e)");
+      code.line("  words" + number + "[e] = tile" + number +
+                ".get(word, n + e);");
+    }
+    code.line("#pragma unroll");
+    code.block("for (int g = 0; g < " + ofWord + "; ++g)", vector);
+  };
+  printer.onLoad = [&](const View &view, ArrayRef<Index> indices) {
+    return tileOf(view, indices, "[e].at[g]");
+  };
+  code.line("#pragma unroll");
+  code.block("for (int i = 0; i < " + std::to_string(turns) + "; ++i)", [&] {
+    code.line("const int turn = threadIdx.x + i * " + block + ";");
+    code.line("const int word = wordOf<" + w + ">(turn), n = firstOf<" + w +
+              ">(turn);");
+    code.block("if (word * " + ofWord + " < " + countM.text + " && n < " +
+                   countN.text + ")",
+               words);
+  });
+  printer.onLoad = nullptr;
 }
 
 /// Computes every element of the tile; neighbouring threads are neighbours
@@ -302,14 +337,7 @@ void TransposePrinter::compute() {
               place(m, plan.m);
               place(n, plan.n);
               printer.onLoad = [&](const View &view, ArrayRef<Index> indices) {
-                auto read = readAt(kernel, view, indices, places);
-                auto found =
-                    read ? llvm::find(plan.tiled, *read) : plan.tiled.end();
-                return found == plan.tiled.end()
-                           ? std::string()
-                           : "tile" +
-                                 std::to_string(found - plan.tiled.begin()) +
-                                 ".get(m, n)";
+                return tileOf(view, indices, ".get(m, n)");
               };
               for (auto [i, output] : llvm::enumerate(kernel.outputs)) {
                 View view = printer.dense(output, "out" + std::to_string(i));
@@ -332,7 +360,10 @@ KernelText TransposePrinter::print() {
   IntExpr m = product(kernel, plan.m), n = product(kernel, plan.n);
   text.tasks =
       product(kernel, plan.batch) * m.ceilDiv(plan.edge) * n.ceilDiv(plan.edge);
-  to.before = skeletonText("transpose.cuh").str();
+  to.before =
+      plan.widthM
+          ? (skeletonText("vector.cuh") + skeletonText("words.cuh")).str()
+          : skeletonText("transpose.cuh").str();
   Index rest(code.define("Index", "rest", "Index(task)"));
   firstN = along("firstN", plan.n, rest);
   firstM = along("firstM", plan.m, rest);
@@ -341,7 +372,10 @@ KernelText TransposePrinter::print() {
   countN = printer.sub(printer.size(n), firstN);
   bringTiles();
   code.line("syncBlock();");
-  compute();
+  if (plan.widthM)
+    computeVectors();
+  else
+    compute();
   // All threads must have read the tiles before the next task fills them.
   code.line("syncBlock();");
   return text;

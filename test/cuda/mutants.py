@@ -172,6 +172,8 @@ CASES = [
     Case("transpose", [(("Transpose", {"perm": [1, 0]}), "x0 y")], [[37, 69]], lambda x: x.T, tolerance=0),
     Case("bytes", [(("Transpose", {"perm": [0, 3, 1, 2]}), "x0 y")], [[3, 11, 13, 70]],
          lambda x: x.transpose(0, 3, 1, 2), "int8", tolerance=0),
+    # Words of two, 16 bytes at a time on both sides.
+    Case("halves", [(("Transpose", {"perm": [1, 0]}), "x0 y")], [[136, 200]], lambda x: x.T, "float16", tolerance=0),
     Case("turned", [(("Transpose", {"perm": [1, 0]}), "x0 t"), (("Sub", {}), "t x1 y")], [[40, "n"], ["n", 40]],
          lambda x, z: x.T - z),
     # Best elements: the first piece has them; a later one brings better ones; nearly all.

@@ -362,55 +362,6 @@ def test_moves(graph):
     graph.check()
 
 
-def test_transposes(graph):
-    """By way of tiles; what has few rows or columns goes without."""
-    for i, (shape, perm) in enumerate([((17, 33), (1, 0)), ((65, 130), (1, 0)), ((3, 16, 70), (0, 2, 1)),
-                                       ((3, 20, 65), (2, 0, 1)), ((20, 3, 40), (2, 1, 0)), ((2, 20, 5, 9), (0, 2, 3, 1)),
-                                       ((2, 5, 9, 20), (0, 3, 1, 2)), ((5, 7, 3, 6), (2, 3, 0, 1)),
-                                       ((20, 3, 2, 17, 4), (3, 4, 1, 2, 0)), ((1, 33, 1, 40), (3, 0, 1, 2))]):
-        add(graph, f"turned{i}", "transpose", "Transpose", normal(*shape), perm=perm, tolerance=0)
-    for dtype in (bool, np.int8, np.uint8, np.int16, np.float16, np.int64, np.float64):
-        add(graph, f"turned_{np.dtype(dtype).name}", "transpose", "Transpose", (normal(3, 70, 133) * 50).astype(dtype),
-            perm=(0, 2, 1), tolerance=0)
-    for i, (shape, perm) in enumerate([((3, 65), (1, 0)), ((2, 3, 9, 9), (0, 2, 3, 1)), ((0, 5), (1, 0))]):
-        add(graph, f"few{i}", "elementwise" if 0 not in shape else None, "Transpose", normal(*shape), perm=perm, tolerance=0)
-    graph.check()
-
-
-def test_steps_around_transposes(graph):
-    def turn(case, x):
-        return case.node("Transpose", x, perm=[1, 0])
-    case = graph.case("sum", "transpose", 1e-6, steps=1)
-    x, y = case.input(normal(40, 33)), case.input(normal(33, 40))
-    case.output(case.node("Relu", case.node("Add", turn(case, case.node("Tanh", x)), y)))
-    case = graph.case("both", "transpose", 1e-6, steps=1)
-    x, y = case.input(normal(40, 33)), case.input(normal(40, 33))
-    case.output(case.node("Mul", turn(case, x), turn(case, y)))
-    case = graph.case("with_itself", "transpose", 1e-6, steps=1)
-    x = case.input(normal(40, 40))
-    case.output(case.node("Sub", x, turn(case, x)))
-    case = graph.case("mixed", "transpose", 1e-2, steps=1)
-    x, y = case.input(normal(70, 65, dtype=np.float16)), case.input(normal(65, 70))
-    case.output(case.node("Add", case.node("Cast", turn(case, x), to=TensorProto.FLOAT), y))
-    # What does not move along both is read as it is.
-    case = graph.case("rows", "transpose", 1e-6, steps=1)
-    x = case.node("Add", case.input(normal(40, 33)), case.input(normal(33)))
-    case.output(case.node("Mul", turn(case, x), case.input(normal(40))))
-    case = graph.case("outputs", "transpose", 1e-6)
-    x = turn(case, case.input(normal(40, 33)))
-    case.output(case.node("Exp", x))
-    case.output(case.node("Neg", x))
-    # Indices that are no dim of the result are no tile's: a slice, a part of a whole, a border.
-    case = graph.case("slice", None, 0)
-    case.output(turn(case, case.node("Slice", case.input(normal(50, 47)), ints(3, 5), ints(40, 45), ints(0, 1))))
-    case = graph.case("joined", None, 0)
-    x, y = case.input(normal(40, 33)), case.input(normal(40, 20))
-    case.output(case.node("Concat", turn(case, x), turn(case, y), axis=0))
-    case = graph.case("bordered", None, 0)
-    case.output(turn(case, case.node("Pad", case.input(normal(40, 33)), ints(1, 2, 3, 4))))
-    graph.check()
-
-
 def test_computed_parts(graph):
     """One kernel computes the parts of a concatenation where it writes them."""
     for axis in (1, 2):
@@ -429,18 +380,6 @@ def test_computed_parts(graph):
     case = graph.case("open", "elementwise", 1e-6)
     x = case.input(normal(3, 5), ["N", "M"], [normal(1, 0), normal(40, 33)])
     case.output(case.node("Concat", case.node("Abs", x), case.node("Neg", x), axis=1))
-    graph.check()
-
-
-def test_open_transposes(graph):
-    shapes = [(3, 5, 70), (1, 1, 1), (2, 33, 32), (0, 4, 4), (1, 100, 31)]
-    first, *others = (normal(*shape) for shape in shapes)
-    for i, perm in enumerate([(0, 2, 1), (2, 1, 0), (1, 2, 0), (2, 0, 1)]):
-        case = graph.case(f"open{i}", "transpose", 0)
-        case.output(case.node("Transpose", case.input(first, ["A", "B", "C"], others), perm=perm))
-    first, *others = (normal(*shape).astype(np.float16) for shape in [(70, 65), (1, 0), (64, 64), (200, 3)])
-    case = graph.case("narrow", "transpose", 0)
-    case.output(case.node("Transpose", case.input(first, ["M", "N"], others), perm=(1, 0)))
     graph.check()
 
 

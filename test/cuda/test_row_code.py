@@ -1,4 +1,4 @@
-"""The machine code of rows and transposes: how they reach memory, and how often a block waits for all its threads."""
+"""The machine code of rows, transposes and broadcasts: how they reach memory, and how often a block waits for all its threads."""
 
 import collections
 import pathlib
@@ -89,3 +89,35 @@ def test_rows_of_odd_length(graph):
     assert not graph.compile().misplaced()
     found = instructions(graph, case)
     assert accesses(found) == {"LDG.E": 11, "STG.E": 11} and barriers(found) == 0
+
+
+def test_chains(graph):
+    """Rows stay in registers."""
+    case = graph.case("chain", "warps", steps=1)
+    value = case.input(zeros(1000, 1000))
+    for _ in range(100):
+        value = case.node("Softmax", value, axis=-1)
+    case.output(value)
+    assert not graph.compile().misplaced()
+    found = instructions(graph, case)
+    assert accesses(found) == {"LDG.E.128": 8, "STG.E.128": 8} and barriers(found) == 0
+
+
+@pytest.mark.parametrize("dtype, wanted", [(np.float16, {"LDG.E.128": 2, "STG.E.128": 2}),
+                                           (np.uint8, {"LDG.E.128": 4, "STG.E.64": 8})])
+def test_narrow_transposes(graph, dtype, wanted):
+    case = graph.case("turn", "transpose", steps=1)
+    case.output(case.node("Transpose", case.input(zeros(2048, 1024, dtype=dtype)), perm=[1, 0]))
+    assert not graph.compile().misplaced()
+    found = instructions(graph, case)
+    assert accesses(found) == wanted and barriers(found) == 2
+    # Tiles are read and written by words.
+    assert not any(name.startswith(("LDS.U", "LDS.S", "STS.U")) for name in found), found
+
+
+def test_broadcasts(graph):
+    case = graph.case("bias", "elementwise", steps=1)
+    x = case.node("Mul", case.input(zeros(4096, 1024)), case.input(zeros(4096, 1)))
+    case.output(case.node("Add", x, case.input(zeros(1024))))
+    assert not graph.compile().misplaced()
+    assert accesses(instructions(graph, case)) == {"LDG.E.128": 2, "LDG.E": 1, "STG.E.128": 1}
