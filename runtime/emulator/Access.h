@@ -16,6 +16,9 @@ namespace mlc::emulator {
 void checkAccess(uintptr_t address, size_t bytes, size_t align, bool isWrite,
                  const void *at, Who who);
 
+/// The same for the running thread, counted too.
+void checkPlain(const void *memory, size_t bytes, size_t align, bool isWrite,
+                const void *at);
 /// The same for a load or store of 1, 2, 4, 8 or 16 aligned bytes, counted too.
 void checkWide(void *memory, unsigned bytes, bool isWrite, void *at);
 
