@@ -53,8 +53,8 @@ std::optional<double> productSeconds(const ProductShape &shape,
   WarpTile tile = chooseWarpTile(shape, target, !shape.hasWindows);
   int64_t step = elementsOfStep(shape.elementBytes);
   int64_t tiles = std::max<int64_t>(countTiles(shape, tile.m, tile.n), 1);
-  int64_t parts = chooseParts(tiles, shape.k, leastKOfPart(step),
-                              mostPartsOfTile, target);
+  int64_t parts =
+      chooseParts(tiles, shape.k, leastKOfPart(step), mostPartsOfTile, target);
   double steps = llvm::divideCeil(llvm::divideCeil(shape.k, step), parts);
   double waves = llvm::divideCeil(tiles * parts, target.cost.units);
   double peak = target.cost.contractionFlopsPerSecond / target.cost.units *

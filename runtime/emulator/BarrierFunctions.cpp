@@ -1,8 +1,8 @@
 //===- BarrierFunctions.cpp - Mbarriers and named barriers ----------------===//
 
-#include "runtime/emulator/Barriers.h"
 #include "runtime/emulator/Access.h"
 #include "runtime/emulator/Arena.h"
+#include "runtime/emulator/Barriers.h"
 #include "runtime/emulator/Cuda.h"
 #include "runtime/emulator/Execution.h"
 

@@ -1,8 +1,8 @@
 //===- CopyFunctions.cpp - Copies beside the threads ----------------------===//
 
-#include "runtime/emulator/CopyEngine.h"
 #include "runtime/emulator/Access.h"
 #include "runtime/emulator/Arena.h"
+#include "runtime/emulator/CopyEngine.h"
 #include "runtime/emulator/Cuda.h"
 #include "runtime/emulator/Execution.h"
 

@@ -1,11 +1,11 @@
 //===- ProductFunctions.cpp - Products of warpgroups ----------------------===//
 
-#include "runtime/emulator/Products.h"
 #include "runtime/emulator/Access.h"
 #include "runtime/emulator/Arena.h"
 #include "runtime/emulator/Cuda.h"
 #include "runtime/emulator/Execution.h"
 #include "runtime/emulator/Numbers.h"
+#include "runtime/emulator/Products.h"
 #include "runtime/emulator/TensorMap.h"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 //===- RegisterFunctions.cpp - Registers that warpgroups ask for ----------===//
 
-#include "runtime/emulator/RegisterCounts.h"
 #include "runtime/emulator/Cuda.h"
 #include "runtime/emulator/Execution.h"
+#include "runtime/emulator/RegisterCounts.h"
 
 namespace mlc::emulator {
 
