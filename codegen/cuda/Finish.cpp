@@ -28,7 +28,8 @@ private:
     bool isOfColumn;
   };
 
-  Indices places(ElementPrinter &printer);
+  /// The places of all loops; without `hasRows` rows are at 0.
+  Indices places(ElementPrinter &printer, bool hasRows = true);
   Index offsetOf(ElementPrinter &printer, const Access &access,
                  ArrayRef<Index> places);
   /// The value of node `number`; `load` gives the stored element of a load.
@@ -52,14 +53,15 @@ private:
 
 } // namespace
 
-Indices FinishPrinter::places(ElementPrinter &printer) {
+Indices FinishPrinter::places(ElementPrinter &printer, bool hasRows) {
   Indices result(c.dims.size(), Index(0));
   auto set = [&](StringRef flat, ArrayRef<unsigned> dims) {
     for (auto [d, place] : llvm::zip_equal(dims, placesOf(printer, flat, dims)))
       result[d] = place;
   };
   set("batch", roles.batch);
-  set("m", roles.rows);
+  if (hasRows)
+    set("m", roles.rows);
   set("n", roles.columns);
   return result;
 }
@@ -177,21 +179,24 @@ std::string FinishPrinter::operandText(ElementPrinter &printer, Code &code,
   const Access &access = c.loads[load];
   std::string pointer = pointerOf(access.tensor);
   std::string w = std::to_string(width);
+  // Operands of columns are read without a row.
+  bool hasRows = !operands[load].isOfColumn;
   if (operands[load].form != Form::Each) {
-    std::string at = offsetOf(printer, access, places(printer)).text;
+    std::string at = offsetOf(printer, access, places(printer, hasRows)).text;
     return operands[load].form == Form::Same
                ? pointer + "[" + at + "]"
-               : "loadRun<" + w + ">(" + pointer + " + " + at + ")";
+               : "loadVector<" + w + ">(" + pointer + " + " + at + ")";
   }
   std::string run = code.fresh("run");
-  code.line("Run<" + storageType(access.element) + ", " + w + "> " + run + ";");
+  code.line("Vector<" + storageType(access.element) + ", " + w + "> " + run +
+            ";");
   code.line("#pragma unroll");
   code.block("for (int e = 0; e < " + w + "; ++e)", [&] {
-    Indices at = places(printer);
+    Indices at = places(printer, hasRows);
     Indices last = placesOf(printer, "(n + e)", roles.columns);
     for (auto [d, place] : llvm::zip_equal(roles.columns, last))
       at[d] = place;
-    code.line(run + ".at(e) = " + pointer + "[" +
+    code.line(run + ".at[e] = " + pointer + "[" +
               offsetOf(printer, access, at).text + "];");
   });
   return run;
@@ -207,7 +212,7 @@ void FinishPrinter::printOperands(StringRef type, StringRef name,
       text += "    " +
               (operand.form == Form::Same
                    ? stored
-                   : "Run<" + stored + ", " + std::to_string(width) + ">") +
+                   : "Vector<" + stored + ", " + std::to_string(width) + ">") +
               " " + operand.field + ";\n";
   }
   text += "  };\n";
@@ -233,20 +238,20 @@ void FinishPrinter::printFinish() {
              std::string number = std::to_string(i);
              pointers.push_back("out" + number + " + " +
                                 offsetOf(printer, output.access, at).text);
-             code.line("Run<" + storageType(output.access.element) + ", " + w +
-                       "> r" + number + ";");
+             code.line("Vector<" + storageType(output.access.element) + ", " +
+                       w + "> r" + number + ";");
            }
            auto load = [&](unsigned number) {
              const Operand &operand = operands[number];
              return (operand.isOfColumn ? "column." : "row.") + operand.field +
-                    (operand.form == Form::Same ? "" : ".at(e)");
+                    (operand.form == Form::Same ? "" : ".at[e]");
            };
            code.line("#pragma unroll");
            code.block("for (int e = 0; e < " + w + "; ++e)", [&] {
              total(printer, "sums[e]", load);
              for (auto [i, output] : llvm::enumerate(c.outputs)) {
                std::string value = evaluate(printer, output.node, load);
-               code.line("r" + std::to_string(i) + ".at(e) = " +
+               code.line("r" + std::to_string(i) + ".at[e] = " +
                          toStorage(output.access.element, value) + ";");
              }
            });

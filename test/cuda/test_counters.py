@@ -81,7 +81,7 @@ def test_a_report_by_line(graph):
                 sums[figure] = sums.get(figure, 0) + value
         assert sums == kernel["figures"]
     softmax, turned = (kernels[graph.kernels[name][0]] for name in ("softmax", "turned"))
-    assert (softmax["launches"], softmax["blocks"]) == (1, 3)
+    assert (softmax["launches"], softmax["blocks"]) == (1, 1)
     # Each element is read once and written once, by neighbours: 64 rows of 96.
     for way in "loads", "stores":
         assert turned["figures"][f"global_{way}.bytes"] == 4 * 64 * 96
@@ -102,7 +102,7 @@ def test_a_report_as_a_table(graph):
     for symbol, source in graph.sources.items():
         assert re.search(rf"^kernel {symbol}: launches 1, blocks \d+, threads \d+$", text, re.M)
     rows = [line for line in text.splitlines() if re.search(r"\d+( \(from \d+\))?: .*;$", line)]
-    assert len(rows) > 10 and all(len(re.match(r"( +(\d+|-)){9}  ", row)[0]) > 50 for row in rows)
+    assert len(rows) > 5 and all(len(re.match(r"( +(\d+|-)){9}  ", row)[0]) > 50 for row in rows)
 
 
 def test_a_report_that_cannot_be_written(graph, tools, tmp_path):

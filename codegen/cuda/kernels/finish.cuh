@@ -15,47 +15,23 @@
 //
 // `width` divides the number of columns, so all or none of a run exist.
 
-/// N neighbours, in accesses of at most 16 bytes.
-template <typename T, int N> struct Run {
-  static constexpr int most = 16 / int(sizeof(T));
-  static constexpr int wide = N < most ? N : most;
-  Vector<T, wide> parts[N / wide];
-  MLC_DEVICE T &at(int e) { return parts[e / wide].at[e % wide]; }
-  MLC_DEVICE const T &at(int e) const { return parts[e / wide].at[e % wide]; }
-};
-template <int N, typename T> MLC_DEVICE Run<T, N> loadRun(const T *from) {
-  Run<T, N> run;
-  constexpr int wide = Run<T, N>::wide;
-#pragma unroll
-  for (int i = 0; i < N / wide; ++i)
-    run.parts[i] = loadVector<wide>(from + i * wide);
-  return run;
-}
+/// Stores neighbours in global memory.
 template <int N, typename T>
-MLC_DEVICE void storeRun(T *to, const Run<T, N> &run) {
-  constexpr int wide = Run<T, N>::wide;
-#pragma unroll
-  for (int i = 0; i < N / wide; ++i)
-    storeVector(to + i * wide, run.parts[i]);
-}
-
-/// The same to global memory.
-template <int N, typename T>
-MLC_DEVICE void storeResults(T *to, const Run<T, N> &run) {
-  constexpr int wide = Run<T, N>::wide;
+MLC_DEVICE void storeResults(T *to, const Vector<T, N> &values) {
+  constexpr int wide = Vector<T, N>::wide;
   if constexpr (sizeof(T) <= 4 && wide * sizeof(T) == 16) {
     constexpr int perWord = 4 / sizeof(T);
 #pragma unroll
-    for (int i = 0; i < N / wide; ++i) {
+    for (int i = 0; i < N; i += wide) {
       uint32_t words[4] = {};
 #pragma unroll
       for (int e = 0; e < wide; ++e)
-        words[e / perWord] |= bitsOf(run.parts[i].at[e])
+        words[e / perWord] |= bitsOf(values.at[i + e])
                               << (e % perWord * 8 * sizeof(T));
-      storeWords(to + i * wide, words);
+      storeWords(to + i, words);
     }
   } else {
-    storeRun(to, run);
+    storeVector(to, values);
   }
 }
 
@@ -123,11 +99,11 @@ private:
       const int half = togetherN == 1 ? i % 2 : i / 2 % 2;
       const int column =
           togetherN == 1 ? lane % 4 * 2 : (lane % 4 * 2 + i % 2) * wide;
-      Run<Sum, wide> run;
+      Vector<Sum, wide> run;
 #pragma unroll
       for (int e = 0; e < wide; ++e)
-        run.at(e) = togetherN == 1 ? sums[j][half * 2 + e] : sums[j + e][i % 4];
-      storeRun(rows + (lane / 4 + half * 8) * stride + j * 8 + column, run);
+        run.at[e] = togetherN == 1 ? sums[j][half * 2 + e] : sums[j + e][i % 4];
+      storeVector(rows + (lane / 4 + half * 8) * stride + j * 8 + column, run);
     }
   }
 
@@ -154,12 +130,12 @@ private:
         const Index m =
             firstM + rowOfFragment<togetherM>(number, row(pass + i));
         const Index n = firstN + column(pass + i);
-        const Run<Sum, width> run = loadRun<width>(
-            rows + row(pass + i) * stride + column(pass + i));
+        const Vector<Sum, width> run =
+            loadVector<width>(rows + row(pass + i) * stride + column(pass + i));
         Sum sums[width];
 #pragma unroll
         for (int e = 0; e < width; ++e)
-          sums[e] = run.at(e);
+          sums[e] = run.at[e];
         if (isWhole || (m < problem.rows() && n < problem.columns()))
           problem.finish(ofColumn[i % places], ofRow[i], batch, m, n, sums);
       }
