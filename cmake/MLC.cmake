@@ -70,6 +70,41 @@ function(mlc_precompile_headers target)
     -fPIC "SHELL:-include-pch CMakeFiles/${headers}.dir/cmake_pch.hxx.pch")
 endfunction()
 
+# What MLC_UNITY compiles in batches: libraries of many small sources that share
+# most of their headers. Other targets are left as they are:
+# - dialects: code of TableGen says `detail`, which is ambiguous after a source that
+#   says `using namespace` of mlc and mlir;
+# - the runtime: its sources are without MLIR's headers, and name State, which
+#   several of its namespaces have;
+# - the verifier and the rewrites: local names of their sources still meet;
+# - back ends, kernels and fusion: people edit single sources of them;
+# - other passes, tests, ONNX's schema and what is embedded: few sources of one
+#   target, or long ones.
+set(MLC_UNITY_LIBRARIES MLCDifferentiate MLCDistribute MLCImport mlc)
+# mlc_unity(TARGET): its sources are compiled in batches where MLC_UNITY asks for
+# it. test/structure/test_unity.py finds local names that would meet.
+function(mlc_unity target)
+  if(NOT MLC_UNITY OR NOT target IN_LIST MLC_UNITY_LIBRARIES)
+    return()
+  endif()
+  set(size 8)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${size})
+  # A batch is a source that CMake writes, numbered from 0; it waits for
+  # precompiled headers too.
+  get_target_property(sources ${target} SOURCES)
+  get_target_property(folder ${target} SOURCE_DIR)
+  list(GET sources 0 first)
+  cmake_path(ABSOLUTE_PATH first BASE_DIRECTORY ${folder})
+  get_property(depends SOURCE ${first} PROPERTY OBJECT_DEPENDS)
+  get_target_property(folder ${target} BINARY_DIR)
+  list(LENGTH sources count)
+  math(EXPR last "${count} / ${size}")
+  foreach(number RANGE ${last})
+    set_property(SOURCE ${folder}/CMakeFiles/${target}.dir/Unity/unity_${number}_cxx.cxx
+      PROPERTY OBJECT_DEPENDS ${depends})
+  endforeach()
+endfunction()
+
 # mlc_compiler_library(NAME source... [DEPENDS tablegen-target...] [LINK lib...]):
 # a static library over MLIR, without exceptions.
 function(mlc_compiler_library name)
@@ -82,6 +117,7 @@ function(mlc_compiler_library name)
   target_compile_options(${name} PRIVATE -fno-exceptions)
   target_link_libraries(${name} PUBLIC ${ARG_LINK} MLIR LLVM)
   mlc_precompile_headers(${name})
+  mlc_unity(${name})
   if(ARG_DEPENDS)
     add_dependencies(${name} ${ARG_DEPENDS})
   endif()
@@ -94,6 +130,7 @@ function(mlc_tool name)
   target_compile_options(${name} PRIVATE -fno-exceptions)
   target_link_libraries(${name} PRIVATE ${ARG_LINK})
   mlc_precompile_headers(${name})
+  mlc_unity(${name})
 endfunction()
 
 # mlc_tablegen(TARGET FILE.td "out1;-gen-x" "out2;-gen-y" ...): TableGen outputs

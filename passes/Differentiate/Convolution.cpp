@@ -3,6 +3,7 @@
 #include "passes/Differentiate/Convolution.h"
 #include "dialects/Definition/OpInterfaces.h"
 #include "dialects/Graph/MovementOps.h"
+#include "passes/Differentiate/Dims.h"
 #include "passes/Differentiate/Phases.h"
 #include "passes/Differentiate/WeightConvolution.h"
 
@@ -13,10 +14,6 @@ using llvm::SmallVector;
 namespace mlc {
 
 namespace {
-
-SmallVector<IntExpr> dimsOf(Value value) {
-  return *mlc::getDims(cast<RankedTensorType>(value.getType()));
-}
 
 class ConvolutionGradients {
 public:

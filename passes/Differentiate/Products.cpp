@@ -3,6 +3,7 @@
 #include "passes/Differentiate/Products.h"
 #include "dialects/Definition/OpInterfaces.h"
 #include "dialects/Graph/ContractionOps.h"
+#include "passes/Differentiate/Dims.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
@@ -13,10 +14,6 @@ namespace mlc {
 
 /// Dims of a tensor that are merged, the slowest first.
 using Group = SmallVector<int64_t>;
-
-static SmallVector<IntExpr> dimsOf(Value value) {
-  return *getDims(cast<RankedTensorType>(value.getType()));
-}
 
 template <class Op> static FailureOr<Value> result(FailureOr<Op> op) {
   return failed(op) ? FailureOr<Value>(failure())

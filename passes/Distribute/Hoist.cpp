@@ -1,6 +1,7 @@
 //===- Hoist.cpp - Sums as stages of their own ----------------------------===//
 
 #include "passes/Distribute/Hoist.h"
+#include "passes/Distribute/MakeExpr.h"
 #include "llvm/ADT/DenseMap.h"
 
 using namespace mlir;
@@ -10,10 +11,6 @@ using llvm::SmallVector;
 namespace mlc::dist {
 
 namespace {
-
-Expr make(ExprNode node) {
-  return Expr(std::make_shared<const ExprNode>(std::move(node)));
-}
 
 class Hoister {
 public:

@@ -3,6 +3,7 @@
 #include "passes/Distribute/Localize.h"
 #include "dialects/Definition/DefinitionText.h"
 #include "passes/Distribute/Halo.h"
+#include "passes/Distribute/MakeExpr.h"
 
 using namespace mlir;
 using llvm::ArrayRef;
@@ -11,10 +12,6 @@ using llvm::SmallVector;
 namespace mlc::dist {
 
 namespace {
-
-Expr make(ExprNode node) {
-  return Expr(std::make_shared<const ExprNode>(std::move(node)));
-}
 
 Expr loopOf(MLIRContext *context, unsigned id) {
   ExprNode node(Expr::Kind::Loop, IndexType::get(context));

@@ -14,9 +14,7 @@ using namespace mlir;
 using llvm::ArrayRef;
 using llvm::SmallVector;
 
-namespace mlc {
-
-using namespace dist;
+namespace mlc::dist {
 
 namespace {
 
@@ -220,21 +218,25 @@ static LogicalResult shareStates(ModuleOp module) {
   return success(succeeded(forAll(collect)) && succeeded(forAll(share)));
 }
 
+} // namespace mlc::dist
+
+namespace mlc {
+
 LogicalResult partition(ModuleOp module, const PartitionOptions &options) {
-  FailureOr<SmallVector<AxisAttr>> mesh = readMesh(module);
+  FailureOr<SmallVector<dist::AxisAttr>> mesh = readMesh(module);
   if (failed(mesh))
     return failure();
   if (mesh->empty())
     return module.emitError()
            << "has no dist.mesh to be partitioned over; give it one, a list of "
               "#dist.axis";
-  if (failed(shareStates(module)))
+  if (failed(dist::shareStates(module)))
     return failure();
   for (auto function : module.getOps<func::FuncOp>())
-    if (failed(Partitioner(function, *mesh, options).run()))
+    if (failed(dist::Partitioner(function, *mesh, options).run()))
       return failure();
   // Not needed any more.
-  module.walk([](Operation *op) { op->removeAttr(kReduceFirstAttr); });
+  module.walk([](Operation *op) { op->removeAttr(dist::kReduceFirstAttr); });
   return success();
 }
 

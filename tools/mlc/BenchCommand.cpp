@@ -56,8 +56,8 @@ private:
   cl::opt<bool> asJson;
 };
 
-double seconds(std::chrono::steady_clock::time_point since) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - since)
+double secondsSince(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
       .count();
 }
 
@@ -86,7 +86,7 @@ llvm::Expected<std::vector<double>> BenchCommand::measure(Session &session) {
     auto start = std::chrono::steady_clock::now();
     if (llvm::Error error = session.run())
       return std::move(error);
-    times.push_back(seconds(start) * 1e3);
+    times.push_back(secondsSince(start) * 1e3);
   }
   llvm::sort(times);
   return times;
@@ -128,7 +128,7 @@ llvm::Error BenchCommand::run() {
   auto built = openOrBuild(model);
   if (!built)
     return built.takeError();
-  const double compileSeconds = built->compiled ? seconds(start) : 0;
+  const double compileSeconds = built->compiled ? secondsSince(start) : 0;
   auto feed = makeFeed(built->model, *sizes, inputs);
   if (!feed)
     return feed.takeError();

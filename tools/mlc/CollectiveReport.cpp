@@ -47,8 +47,8 @@ void CollectiveReport::printJson(const Totals &totals) const {
   json::Array sent;
   for (const TrialResult::Rank &row : result.ranks)
     sent.push_back(static_cast<int64_t>(row.sentBytes));
-  json::Object all{{"collective", name(trial.collective)},
-                   {"algorithm", name(trial.algorithm)},
+  json::Object all{{"collective", runtime::transport::name(trial.collective)},
+                   {"algorithm", runtime::transport::name(trial.algorithm)},
                    {"engine", engine},
                    {"ranks", totals.request.ranks},
                    {"bytes", bytes},
