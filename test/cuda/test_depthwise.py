@@ -1,16 +1,8 @@
 """Depthwise convolutions on the emulator against NumPy, with what follows from each output in the same kernel."""
 
 import numpy as np
-import pytest
-
-from emulated import Graph
 
 RNG = np.random.default_rng(1)
-
-
-@pytest.fixture
-def graph(tools, tmp_path):
-    return Graph(tools, tmp_path)
 
 
 def normal(*shape, dtype=np.float32):

@@ -6,8 +6,6 @@ import numpy as np
 import pytest
 from onnx import TensorProto
 
-from emulated import Graph
-
 RNG = np.random.default_rng(1)
 TOLERANCES = {np.float32: 1e-5, np.float16: 2e-3, np.float64: 1e-13}
 
@@ -17,11 +15,6 @@ def numbers():
     """Those of a test do not depend on which tests ran before it."""
     global RNG
     RNG = np.random.default_rng(1)
-
-
-@pytest.fixture
-def graph(tools, tmp_path):
-    return Graph(tools, tmp_path)
 
 
 def normal(*shape, dtype=np.float32):

@@ -16,11 +16,6 @@ def numbers():
     RNG = np.random.default_rng(1)
 
 
-@pytest.fixture
-def graph(tools, tmp_path):
-    return Graph(tools, tmp_path)
-
-
 def normal(*shape, dtype=np.float32):
     return RNG.standard_normal(shape).astype(dtype)
 
