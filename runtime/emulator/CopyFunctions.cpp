@@ -3,6 +3,7 @@
 #include "runtime/emulator/Access.h"
 #include "runtime/emulator/Arena.h"
 #include "runtime/emulator/CopyEngine.h"
+#include "runtime/emulator/Counters.h"
 #include "runtime/emulator/Cuda.h"
 #include "runtime/emulator/Execution.h"
 
@@ -186,6 +187,11 @@ void CopyEngine::start(Transfer transfer) {
                        "it does not see its mbarrier, since no "
                        "fenceBarrierInit() followed initBarrier()");
     transfer.phase = barrier.phase;
+  }
+  if (counting) {
+    Counts &counts = counters.at(execution.place(transfer.at));
+    ++counts.copies;
+    counts.copiedBytes += transfer.bytes;
   }
   ++waiting;
   transfers.push_back(std::move(transfer));

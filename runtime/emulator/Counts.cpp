@@ -21,6 +21,8 @@ void Counts::add(const Counts &more) {
   shuffles += more.shuffles;
   products += more.products;
   multiplyAdds += more.multiplyAdds;
+  copies += more.copies;
+  copiedBytes += more.copiedBytes;
   atomics += more.atomics;
 }
 

@@ -50,6 +50,8 @@ struct Counts {
   uint64_t shuffles = 0;     ///< of warps
   uint64_t products = 0;     ///< instructions of tensor cores
   uint64_t multiplyAdds = 0; ///< of these
+  uint64_t copies = 0;       ///< of the copy engine, to and from shared memory
+  uint64_t copiedBytes = 0;  ///< by these, with zeros outside of tensors
   uint64_t atomics = 0;      ///< of threads
 
   void add(const Counts &more);
@@ -90,6 +92,8 @@ void mlc::emulator::forEachFigure(const Counts &counts, Take take) {
   take(std::string("shuffles"), counts.shuffles);
   take(std::string("products"), counts.products);
   take(std::string("multiply_adds"), counts.multiplyAdds);
+  take(std::string("copies"), counts.copies);
+  take(std::string("copied_bytes"), counts.copiedBytes);
   take(std::string("atomics"), counts.atomics);
 }
 

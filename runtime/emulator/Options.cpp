@@ -11,6 +11,7 @@
 #include <mutex>
 #include <optional>
 #include <string_view>
+#include <unistd.h>
 #include <vector>
 
 namespace mlc::emulator {
@@ -122,6 +123,12 @@ std::string wrongEnvironment() {
            "MLC_EMULATOR_CHECKS is 0";
   if (!file.empty() && !std::ofstream(file, std::ios::app))
     return wrong("MLC_EMULATOR_COUNTERS", "a file that can be written");
+  std::string_view blocking = environment("CUDA_LAUNCH_BLOCKING");
+  if (!blocking.empty() && blocking != "0" && blocking != "1")
+    return wrong("CUDA_LAUNCH_BLOCKING", "0 or 1");
+  std::string folder(environment("MLC_EMULATOR_CALLS"));
+  if (!folder.empty() && access(folder.c_str(), W_OK | X_OK) != 0)
+    return wrong("MLC_EMULATOR_CALLS", "a folder that can be written");
   std::lock_guard<std::mutex> lock(failures.mutex);
   failures.read();
   return failures.wrong.empty() ? "" : "MLC_EMULATOR_FAIL: " + failures.wrong;

@@ -2,6 +2,7 @@
 
 #include "runtime/emulator/Access.h"
 #include "runtime/emulator/Arena.h"
+#include "runtime/emulator/Counters.h"
 #include "runtime/emulator/Cuda.h"
 #include "runtime/emulator/Execution.h"
 #include "runtime/emulator/Numbers.h"
@@ -344,6 +345,11 @@ void Products::compute(unsigned first, Group &group) {
   Product &product = group.products.front();
   const ProductCall &call = product.call;
   unsigned columns = 2 * call.half, depth = call.depth();
+  if (counting) {
+    Counts &counts = counters.at(execution.place(product.at));
+    ++counts.products;
+    counts.multiplyAdds += uint64_t(64) * columns * depth;
+  }
   unsigned actor = execution.order.actor(Order::Actor::Products, first / size,
                                          product.first);
   Who who = makeWho(execution.clock.next++, actor) | asynchronous;

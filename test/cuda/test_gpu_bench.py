@@ -183,6 +183,9 @@ def test_a_damaged_pack(folder):
     (["--device=cuda:99"], 2, "has only small sizes"),
     (["--only=nothing like it"], 2, "has 'nothing like it' in its name"),
     (["--phases=right,left"], 2, "unknown phase 'left'"),
+    (["--only=("], 2, "'(' is no regular expression"),
+    (["--budget=-5"], 2, "'-5' is not a number from 0 on"),
+    (["--rounds=0"], 2, "'0' is not a whole number from 1 on"),
     (["--results=/dev/full"], 9, "/dev/full: No space left on device; results cannot be written"),
     (["--results=pack/pack.json/results"], 9, "pack/pack.json/results: Not a directory; results cannot be written")])
 def test_what_cannot_be_run(packed, options, code, message):
@@ -207,6 +210,9 @@ def test_where_nothing_can_be_packed(tools, tmp_path):
                               capture_output=True, text=True)
         assert done.returncode in (2, 9) and message in done.stderr
     assert (tmp_path / "file").read_text() == "mine"
+    done = subprocess.run([sys.executable, tools.source / "tools/bench/gpu", "pack", tmp_path / "new", "--build", tools.build,
+                           "--arch=sm_1"], capture_output=True, text=True)
+    assert done.returncode == 2 and "unknown target 'cuda:sm_1'" in done.stderr
 
 
 def test_times_are_of_a_launch(parts):

@@ -93,7 +93,7 @@ def test_other_numbers_than_launched(tools):
     def launched(*command):
         begin = time.monotonic()
         done = subprocess.run([mlc, "launch", "-n", "3", "--", *command], capture_output=True, text=True, timeout=60, env=clean())
-        assert time.monotonic() - begin < 5
+        assert time.monotonic() - begin < 30  # not the minute of a meeting that fails
         assert done.returncode != 0
         return done.stderr
 

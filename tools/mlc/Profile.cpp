@@ -31,6 +31,9 @@ llvm::Expected<Peak> mlc::cli::findPeak(const Model &model,
                                         llvm::StringRef wanted,
                                         llvm::StringRef device,
                                         unsigned threads) {
+  if (!wanted.empty())
+    if (auto target = parseTargetOption(wanted.str()); !target)
+      return target.takeError();
   if (device.starts_with("emulator"))
     return Peak{
         "no share of a peak: the emulator's times say nothing of a GPU, but "

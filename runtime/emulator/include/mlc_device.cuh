@@ -387,7 +387,7 @@ MLC_DEVICE void storeWords(void *to, const uint32_t (&words)[4]) {
   struct alignas(16) Words {
     uint32_t at[4];
   };
-  *static_cast<Words *>(to) = {{words[0], words[1], words[2], words[3]}};
+  storeWide(to, Words{{words[0], words[1], words[2], words[3]}});
 }
 
 //===----------------------------------------------------------------------===//

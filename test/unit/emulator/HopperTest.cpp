@@ -2,6 +2,8 @@
 
 #include "Hopper.h"
 
+#include <map>
+
 using namespace mlc::test;
 using Catch::Contains;
 
@@ -46,4 +48,25 @@ TEST_CASE("a padded convolution by im2col copies", "[hopper]") {
 TEST_CASE("a product by warpgroups without the checks", "[hopper]") {
   Variable off("MLC_EMULATOR_CHECKS", "0");
   expectRight({}, 0.02);
+}
+
+TEST_CASE("copies and products of warpgroups are counted", "[hopper]") {
+  Variable file("MLC_EMULATOR_COUNTERS", "/dev/null");
+  Gpu gpu;
+  Gemm gemm;
+  CUfunction kernel = gpu.kernel(gemm.source());
+  std::map<std::string, uint64_t> expected = {
+      // Four tiles: four steps of two copies, and one store, of 64 x 128 bytes.
+      {"copies", 4 * (4 * 2 + 1)},
+      {"copied_bytes", 4 * (4 * 2 + 1) * 64 * 128},
+      // Four products in a step.
+      {"products", 4 * 4 * 4},
+      {"multiply_adds", 4 * 4 * 4 * 64 * 64 * 16}};
+  for (auto &[name, value] : expected)
+    value += mlcEmulatorCounted("k", name.c_str());
+  REQUIRE(gemm.run(gpu, kernel) == 0);
+  for (const auto &[name, value] : expected) {
+    INFO(name);
+    CHECK(mlcEmulatorCounted("k", name.c_str()) == value);
+  }
 }

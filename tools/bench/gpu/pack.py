@@ -88,7 +88,7 @@ class Packer:
             "tolerance": networks.TOLERANCES[net.type], **{size: self.network(net, size == "small") for size in sizes}})
 
     def add_all(self):
-        wanted = re.compile(self.options.only)
+        wanted = self.options.only
         for case in cases.kernels():
             if wanted.search(case.name):
                 self.attempt(self.add_kernel, case)
@@ -96,13 +96,15 @@ class Packer:
             if wanted.search(net.name):
                 self.attempt(self.add_network, net)
         if not self.entries:
-            raise Failure(f"no case has '{self.options.only}' in its name")
+            raise Failure(f"no case has '{wanted.pattern}' in its name")
 
     def attempt(self, add, case):
         """A case that cannot be compiled is told of, and is a failure of every run."""
         try:
             add(case)
         except Failure as error:
+            if error.code == 2:  # a wrong command line, such as an unknown architecture
+                raise
             self.entries.append({"name": case.name, "phase": "networks" if add == self.add_network else "right",
                                  "failed": str(error)})
         print(f"{len(self.entries):4} {case.name}" + ("  FAILED" if "failed" in self.entries[-1] else ""), flush=True)

@@ -34,10 +34,11 @@ class Results:
         if lines and not lines[-1].endswith("\n"):  # a run was ended while it wrote
             lines.pop()
             os.truncate(self.path, len("".join(lines).encode()))
-        try:
-            self.rows = [json.loads(line) for line in lines]
-        except ValueError as error:
-            raise Failure(f"{self.path} is damaged ({error}); remove it", 3) from None
+        for number, line in enumerate(lines, 1):
+            try:
+                self.rows.append(json.loads(line))
+            except ValueError:
+                raise Failure(f"{self.path}: line {number} is damaged; remove that line to keep the others", 3) from None
 
     def add(self, row):
         self.rows.append(row)

@@ -56,10 +56,10 @@ class Run:
         self.pack = zlib.crc32((folder / "pack.json").read_bytes())
         if packed["small"] and self.is_gpu:
             raise Failure(f"{options.folder} has only small sizes, for the emulator; pack it without --small")
-        wanted = re.compile(options.only)
+        wanted = options.only
         self.entries = {entry["name"]: entry for entry in packed["entries"] if wanted.search(entry["name"])}
         if not self.entries:
-            raise Failure(f"no case of {options.folder} has '{options.only}' in its name")
+            raise Failure(f"no case of {options.folder} has '{wanted.pattern}' in its name")
         self.folder = folder
         self.phases = phases_of(options.phases)
         self.results = report.Results(options.results or folder / "results.jsonl", options.resume)
