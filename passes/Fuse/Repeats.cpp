@@ -8,9 +8,7 @@
 #include <map>
 
 using namespace mlir;
-using llvm::ArrayRef;
 using llvm::SmallVector;
-using llvm::StringRef;
 
 namespace mlc {
 

@@ -150,7 +150,7 @@ def faults():
     yield Fault("tf32", "every block does each task", "task = blockIdx.x", "task = 0")
     yield Fault("tf32", "last task skipped", "task < tasks;", "task < tasks - 1;")
     yield Fault("tf32", "steps over a task", "task += gridDim.x)", "task += gridDim.x + 1)")
-    yield Fault("tf32", "results are doubled", "r0.at(e) = total", "r0.at(e) = total + total")
+    yield Fault("tf32", "results are doubled", "r0.at[e] = total", "r0.at[e] = total + total")
 
     yield Fault("f16", "no barrier in steps", p(r"(waitForCopies<STAGES - 3>\(\);) syncBlock\(\);"), r"\1")
     yield Fault("f16", "no barrier between tasks", "if (task != blockIdx.x)\n    syncBlock();", "")

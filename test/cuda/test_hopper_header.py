@@ -10,14 +10,16 @@ import sys
 
 import pytest
 
-NVDISASM = next(pathlib.Path(sys.prefix).glob("lib/python*/site-packages/nvidia/*/bin/nvdisasm"), None)
+NVIDIA = "lib/python*/site-packages/nvidia/*"
+NVDISASM = next(pathlib.Path(sys.prefix).glob(f"{NVIDIA}/bin/nvdisasm"), None)
+NVRTC = os.environ.get("MLC_NVRTC") or next(pathlib.Path(sys.prefix).glob(f"{NVIDIA}/lib/libnvrtc.so.13"), None)
 HEADERS = ("mlc_device.cuh", "mlc_hopper.cuh")
-pytestmark = pytest.mark.skipif(NVDISASM is None, reason="nvdisasm is not installed")
+pytestmark = pytest.mark.skipif(not NVDISASM or not NVRTC, reason="nvdisasm or NVRTC is not installed (./dev setup)")
 
 
 def compiled(tools, tmp_path, source):
     """What ptxas says, and the machine code as text."""
-    nvrtc = ctypes.CDLL(os.environ["MLC_NVRTC"])
+    nvrtc = ctypes.CDLL(str(NVRTC))
     folder = tools.source / "codegen/cuda/kernels"
     texts = (ctypes.c_char_p * 2)(*[(folder / name).read_bytes() for name in HEADERS])
     names = (ctypes.c_char_p * 2)(*[name.encode() for name in HEADERS])

@@ -223,6 +223,11 @@ def test_results_in_runs(tools, tmp_path, kind):
         total = case.node("Mul", case.node("Add", product, make.value(case, normal(n))), make.value(case, normal(40, 1)))
         total = case.node("Add", total, make.value(case, normal(40, n)))
         case.output(case.node("Add", total, case.node("Transpose", make.value(case, normal(n, 40)), perm=[1, 0])))
+    # A row is two loops, and an operand is the same in all rows.
+    case = make.case("rows_of_pictures")
+    product = case.node("MatMul", make.value(case, normal(3, 16, 8)), make.value(case, normal(8, 16)))
+    total = case.node("Mul", product, make.value(case, normal(16, 1)))
+    case.output(case.node("Add", total, make.value(case, normal(16))))
     case = make.case("two")
     product = case.node("MatMul", make.value(case, normal(33, 40)), make.value(case, normal(40, 136)))
     case.output(case.node("Cast", case.node("Relu", product), to=TensorProto.FLOAT))
