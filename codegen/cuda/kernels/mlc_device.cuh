@@ -1,8 +1,9 @@
 //===- mlc_device.cuh - Device functions for kernels ------------*- C++ -*-===//
 //
-// The only file with PTX. Kernels include only this file; the emulator has one
-// of the same name and meaning (runtime/emulator/include). Built by NVRTC or
-// nvcc for sm_75 and later. No header of CUDA is needed.
+// Kernels include only this file, and mlc_hopper.cuh for sm_90a; no other file
+// has PTX. The emulator has one of the same name and meaning
+// (runtime/emulator/include). Built by NVRTC or nvcc for sm_75 and later. No
+// header of CUDA is needed.
 //
 // References are to sections of the PTX ISA, version 9.0.
 //
