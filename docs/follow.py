@@ -95,10 +95,24 @@ class Followed:
             return any(path.endswith(".td") and str(pathlib.Path(path).parent) in folders for path in self.changed)
         if "-c" in words:
             # Its file, a file that the program is told of, or what TableGen made for it.
-            source = pathlib.Path(words[words.index("-c") + 1])
-            included = re.findall(r'^#include "([^"]+)"', source.read_text(), re.M) if source.exists() else []
+            included = self._included(pathlib.Path(words[words.index("-c") + 1]))
             return any(name in line for name in self.changed) or any(name in self.changed for name in included)
         return any(word in self.changed for word in words)
+
+    def _included(self, source):
+        """What a source includes by name. A batch of sources (MLC_UNITY), which names
+        those of the original tree by their paths, is one of the copy's afterwards."""
+        if not source.exists():
+            return []
+        text = source.read_text()
+        names = re.findall(r'^#include "([^"]+)"', text, re.M)
+        if any(name.startswith(f"{ROOT}/") for name in names):
+            text = text.replace(f'"{ROOT}/', f'"{self.tree}/')
+            source.unlink()  # a link to the original
+            source.write_text(text)
+            return self._included(source)
+        batch = [pathlib.Path(name) for name in names if name.startswith(f"{self.tree}/")]
+        return names + [name for file in batch for name in self._included(file)]
 
     def _run(self, line, outputs, others):
         """A command, whose `outputs` and `others` do not go where links lead."""

@@ -74,7 +74,10 @@ std::string KernelPrinter::parameters() const {
 std::string KernelPrinter::finish(const KernelText &text) {
   // Helpers that sizes need are known only now.
   bool isInt = fitsInt();
-  std::string source = "#include \"mlc_device.cuh\"\n\n";
+  std::string source = "#include \"mlc_device.cuh\"\n";
+  if (text.usesHopper)
+    source += "#include \"mlc_hopper.cuh\"\n";
+  source += "\n";
   // In an anonymous namespace: a program's kernels all define these names.
   source += "namespace {\n\n";
   source += std::string("typedef ") + (isInt ? "int" : "long long") +
@@ -89,6 +92,8 @@ std::string KernelPrinter::finish(const KernelText &text) {
             (text.resident ? ", " + std::to_string(text.resident) : "") + ")(" +
             parameters() + ") {\n";
   source += printer.head.text();
+  if (text.findsTasks)
+    return source + code.text() + "}\n";
   source += "  for (long long task = blockIdx.x; task < tasks; task += "
             "gridDim.x) {\n";
   source += code.text();

@@ -33,6 +33,10 @@ struct KernelText {
   /// Minimum number of resident blocks per multiprocessor, for which the
   /// compiler may spill registers; 0: the compiler chooses.
   int64_t resident = 0;
+  /// Whether it uses instructions of sm_90a (kernels/mlc_hopper.cuh).
+  bool usesHopper = false;
+  /// Whether the body finds a block's tasks by itself; else it runs for each.
+  bool findsTasks = false;
 };
 
 /// The body of one kernel's function, which an emitter fills.

@@ -51,7 +51,8 @@ def statuses(folder):
 
 @pytest.fixture(scope="module")
 def parts(packed):
-    """The program's modules."""
+    """The program's modules; those of the same names that other tests use stay as they are."""
+    others = {name: sys.modules.pop(name) for name in MODULES if name in sys.modules}
     sys.path.insert(0, str(packed / "gpu"))
     try:
         yield type("Parts", (), {name: importlib.import_module(name) for name in MODULES})
@@ -59,6 +60,7 @@ def parts(packed):
         sys.path.remove(str(packed / "gpu"))
         for name in MODULES:
             sys.modules.pop(name, None)
+        sys.modules.update(others)
 
 
 def test_all_phases_on_the_emulator(folder):
