@@ -177,8 +177,8 @@ SplitK::SplitK(const Contraction &c, const Roles &roles, const Target &target,
                       mostPartsOfTile, target);
 }
 
-void callSkeleton(KernelPrinter &to, KernelText &text, const Contraction &c,
-                  StringRef skeleton, const SplitK &split) {
+void printProblemValue(KernelPrinter &to, KernelText &text,
+                       const Contraction &c, const SplitK &split) {
   text.scratchBytes = IntExpr::constant(to.kernel.context(), 0);
   text.tasks = split.tiles * split.parts;
   if (!split.parts.isConstant(1))
@@ -195,6 +195,11 @@ void callSkeleton(KernelPrinter &to, KernelText &text, const Contraction &c,
   add("out", to.kernel.outputs.size());
   add("s", to.kernel.symbols.size());
   to.code.line("const Problem problem = {" + members + "};");
+}
+
+void callSkeleton(KernelPrinter &to, KernelText &text, const Contraction &c,
+                  StringRef skeleton, const SplitK &split) {
+  printProblemValue(to, text, c, split);
   to.code.line(skeleton + "(problem, task, scratch);");
 }
 

@@ -45,6 +45,11 @@ mlir::FailureOr<KernelText> emitTiles(KernelPrinter &to);
 bool acceptsTensor(const Kernel &kernel, const EmitOptions &options);
 mlir::FailureOr<KernelText> emitTensor(KernelPrinter &to);
 
+/// The same by warpgroups of sm_90a, where factors come by 16 bytes or by
+/// tensor maps.
+bool acceptsWarpgroups(const Kernel &kernel, const EmitOptions &options);
+mlir::FailureOr<KernelText> emitWarpgroups(KernelPrinter &to);
+
 // Shared by both emitters.
 
 /// The contraction of `kernel`. Fails if there is none, or if it would waste
@@ -74,11 +79,30 @@ bool isMultiple(IntExpr value, int64_t count);
 /// aligned to `count` in memory, and none crosses the end of the dims.
 bool hasRuns(const Contraction &c, const Access &access,
              llvm::ArrayRef<unsigned> dims, int64_t count);
+/// The type of products on tensor cores: F16, BF16, TF32 or Bytes<signed A,
+/// signed B>, to which skeletons put a word in front; empty if these cannot
+/// compute them.
+std::string productsOf(const Contraction &c, const Roles &roles,
+                       const EmitOptions &options);
+/// How a factor gets into shared memory (kernels/factors.cuh).
+struct Reading {
+  llvm::StringRef copyMode;
+  bool alongK;
+
+  bool isByVectors() const { return copyMode.contains("Vectors"); }
+};
+/// `rows`: the factor's rows (for B: columns).
+Reading chooseReading(const Contraction &c, const Access &access,
+                      const Roles &roles, llvm::ArrayRef<unsigned> rows);
 /// The text of `struct Problem`. Its epilogue takes elements, or runs of
 /// neighbouring columns (kernels/finish.cuh).
 std::string printProblem(KernelPrinter &to, const Contraction &c,
                          const Roles &roles, const SplitK &split,
                          bool finishesRuns);
+/// Prints the value of `struct Problem`, `problem`, and fills in how many tasks
+/// there are and what memory they share.
+void printProblemValue(KernelPrinter &to, KernelText &text,
+                       const Contraction &c, const SplitK &split);
 /// Fills text and code with a call of `skeleton` for the problem.
 void callSkeleton(KernelPrinter &to, KernelText &text, const Contraction &c,
                   llvm::StringRef skeleton, const SplitK &split);

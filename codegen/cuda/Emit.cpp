@@ -22,6 +22,7 @@ struct Emitter {
 static ArrayRef<Emitter> emitters() {
   static const Emitter table[] = {
       {"", acceptsOpaque, emitOpaque}, // which names the skeleton
+      {"wgmma", acceptsWarpgroups, emitWarpgroups},
       {"tensor", acceptsTensor, emitTensor},
       {"tiles", acceptsTiles, emitTiles},
       {"transpose", acceptsTranspose, emitTranspose},

@@ -250,6 +250,7 @@ std::string ProblemPrinter::print(const SplitK &split, bool finishesRuns) {
   size("rows", product(c, roles.rows));
   size("columns", product(c, roles.columns));
   size("K", product(c, roles.k));
+  size("batches", product(c, roles.batch));
   size("parts", split.parts);
   side("A", "m", roles.a(c), roles.rows, roles.aCasts(c));
   side("B", "n", roles.b(c), roles.columns, roles.bCasts(c));

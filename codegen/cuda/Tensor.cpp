@@ -8,10 +8,8 @@ using namespace mlir;
 
 namespace mlc::cuda {
 
-/// The skeleton's type for the products; empty if tensor cores cannot compute
-/// them.
-static std::string productsOf(const Contraction &c, const Roles &roles,
-                              const EmitOptions &options) {
+std::string productsOf(const Contraction &c, const Roles &roles,
+                       const EmitOptions &options) {
   Type x = c.x.element, w = c.w.element;
   if (x != w || options.arch() < 80)
     return "";
@@ -22,11 +20,11 @@ static std::string productsOf(const Contraction &c, const Roles &roles,
   if (c.accumulator.isF32()) {
     if (x.isF32() && c.xCasts.empty() && c.wCasts.empty() &&
         options.precision == Precision::TF32)
-      return "MmaTF32";
+      return "TF32";
     if (!isa_and_nonnull<arith::ExtFOp>(a) ||
         !isa_and_nonnull<arith::ExtFOp>(b))
       return "";
-    return x.isF16() ? "MmaF16" : x.isBF16() ? "MmaBF16" : "";
+    return x.isF16() ? "F16" : x.isBF16() ? "BF16" : "";
   }
   auto isWidened = [](Operation *cast) {
     return isa_and_nonnull<arith::ExtSIOp, arith::ExtUIOp>(cast);
@@ -37,7 +35,7 @@ static std::string productsOf(const Contraction &c, const Roles &roles,
   auto sign = [](Operation *cast) {
     return isa<arith::ExtSIOp>(cast) ? "true" : "false";
   };
-  return std::string("MmaBytes<") + sign(a) + ", " + sign(b) + ">";
+  return std::string("Bytes<") + sign(a) + ", " + sign(b) + ">";
 }
 
 bool acceptsTensor(const Kernel &kernel, const EmitOptions &options) {
@@ -52,17 +50,8 @@ bool acceptsTensor(const Kernel &kernel, const EmitOptions &options) {
 // Reading factors
 //===----------------------------------------------------------------------===//
 
-namespace {
-struct Reading {
-  StringRef copyMode;
-  bool alongK;
-
-  bool isByVectors() const { return copyMode.contains("Vectors"); }
-};
-} // namespace
-
-static Reading chooseReading(const Contraction &c, const Access &access,
-                             const Roles &roles, ArrayRef<unsigned> rows) {
+Reading chooseReading(const Contraction &c, const Access &access,
+                      const Roles &roles, ArrayRef<unsigned> rows) {
   int64_t bytes = storageBytes(access.element);
   // Asynchronous copies can fill only with zeros outside the bounds.
   auto isZero = [](TypedAttr value) {
@@ -119,7 +108,7 @@ FailureOr<KernelText> emitTensor(KernelPrinter &to) {
     arguments +=
         ", " + reading.copyMode.str() + (reading.alongK ? ", true" : ", false");
   };
-  arguments += productsOf(*c, roles, to.options);
+  arguments += "Mma" + productsOf(*c, roles, to.options);
   add(a);
   add(b);
   callSkeleton(to, text, *c, "multiplyTileByWarps<" + arguments + ">", split);

@@ -40,6 +40,21 @@ WarpTile chooseWarpTile(const ProductShape &shape, const Target &target,
   return std::end(tiles)[-1];
 }
 
+GroupTile chooseGroupTile(const ProductShape &shape, const Target &target) {
+  static const GroupTile tiles[] = {{128, 256, 2, 4, 32, 1, 16},
+                                    {128, 128, 2, 5, 64, 1, 0},
+                                    {128, 64, 2, 5, 64, 1, 0},
+                                    {64, 128, 1, 3, 64, 2, 0},
+                                    {64, 64, 1, 4, 64, 2, 0}};
+  int64_t steps = llvm::divideCeil(shape.k, elementsOfStep(shape.elementBytes));
+  for (const GroupTile &tile : llvm::ArrayRef(tiles).drop_back())
+    if (shape.rows * 4 > tile.m * 3 && shape.columns * 4 > tile.n * 3 &&
+        steps >= tile.leastSteps &&
+        countTiles(shape, tile.m, tile.n) >= target.cost.units)
+      return tile;
+  return std::end(tiles)[-1];
+}
+
 std::optional<double> productSeconds(const ProductShape &shape,
                                      const Target &target) {
   if (EmitOptions{target}.arch() < 80)

@@ -34,6 +34,26 @@ struct WarpTile {
 WarpTile chooseWarpTile(const ProductShape &shape, const Target &target,
                         bool isByVectors);
 
+/// The same by warpgroups (kernels/wgmma.cuh): `groups` of them multiply, of
+/// `m / groups` rows each.
+struct GroupTile {
+  int64_t m, n, groups, stages;
+  /// Columns that leave registers together.
+  int64_t piece;
+  /// Blocks on a multiprocessor.
+  int64_t resident;
+  /// The least K, in steps, for which such a tile pays.
+  int64_t leastSteps;
+
+  int64_t threads() const { return (groups + 1) * 128; }
+  int64_t bytes() const {
+    constexpr int64_t barriers = 256, alignment = 1024;
+    int64_t rows = groups * 4 * 16 * (piece + 8) * 4;
+    return barriers + alignment + stages * (m + n) * 128 + rows;
+  }
+};
+GroupTile chooseGroupTile(const ProductShape &shape, const Target &target);
+
 /// How many elements along K a step takes: 32 words of every row.
 constexpr int64_t elementsOfStep(int64_t elementBytes) {
   return 32 * 4 / elementBytes;

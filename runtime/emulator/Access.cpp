@@ -76,9 +76,9 @@ bool isBefore(Who record, const Access &access) {
     return stamp < order.priorFrom || stamp >= order.priorTo;
   if (record & otherBlocks)
     return false;
-  if (stamp < clock.block)
-    return clock.hasReceived(stamp);
   unsigned component = Order::componentOf(record);
+  if (stamp < clock.block)
+    return order.hasReceived(*access.view, stamp, component);
   if (!access.isAsync() && component == Order::componentOf(access.who))
     return true;
   return stamp < access.view->seen[component];
@@ -122,8 +122,10 @@ void addReader(Cell &cell, const Access &access) {
   if (stamp < access.floor || stamp < clock.launch)
     return replace(0);
   if (stamp < clock.block)
-    return replace(clock.hasReceived(stamp) ? known & otherBlocks
-                                            : otherBlocks);
+    return replace(
+        order.hasReceived(*access.view, stamp, Order::componentOf(known))
+            ? known & otherBlocks
+            : otherBlocks);
   if (!(known & manyWarps)) {
     bool isOld = Order::componentOf(known) == Order::componentOf(access.who) ||
                  stamp < access.view->seen[Order::componentOf(known)];

@@ -98,6 +98,7 @@ void Execution::run(const Launch &given) {
   seed = randomState = orderSeed();
   startOrder(given);
   handovers.startLaunch();
+  order.startLaunch();
   findings.clear();
   // Those of the launch before, if it may still run, stay for reports.
   if (!given.isDependent)

@@ -211,7 +211,10 @@ MLC_EMULATOR_API unsigned mlcEmulatorCount(unsigned *counter, unsigned number) {
     ++counters.at(execution.place(MLC_HERE)).atomics;
   if (execution.checks)
     checkAccess(address, 4, 4, true, MLC_HERE, execution.clock.me | atomic);
-  execution.handovers.count(address, execution.clock);
+  if (execution.order.isActive)
+    execution.order.count(execution.running, address, execution.clock);
+  else
+    execution.handovers.count(address, execution.clock);
   unsigned before = *counter;
   *counter = before + 1 >= number ? 0 : before + 1;
   return before;

@@ -3,6 +3,7 @@
 #include "runtime/emulator/Order.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace mlc::emulator {
 
@@ -16,7 +17,18 @@ static void lower(std::vector<uint64_t> &to, const std::vector<uint64_t> &by) {
     to[i] = std::min(to[i], by[i]);
 }
 
+/// Adds numbers to others; both are in order.
+static void unite(std::vector<uint32_t> &to, const std::vector<uint32_t> &by) {
+  if (by.empty())
+    return;
+  std::vector<uint32_t> all;
+  std::set_union(to.begin(), to.end(), by.begin(), by.end(),
+                 std::back_inserter(all));
+  to = std::move(all);
+}
+
 void View::reset(size_t components, uint64_t stamp) {
+  received.clear();
   seen.assign(components, stamp);
   fenced.assign(components, stamp);
 }
@@ -24,11 +36,21 @@ void View::reset(size_t components, uint64_t stamp) {
 void View::join(const View &other) {
   raise(seen, other.seen);
   raise(fenced, other.fenced);
+  unite(received, other.received);
 }
 
 void View::meet(const View &other) {
   lower(seen, other.seen);
   lower(fenced, other.fenced);
+  std::erase_if(received, [&](uint32_t number) {
+    return !std::binary_search(other.received.begin(), other.received.end(),
+                               number);
+  });
+}
+
+void Order::startLaunch() {
+  handovers.clear();
+  handedOver.clear();
 }
 
 void Order::startBlock(unsigned threads, Clock &clock) {
@@ -84,6 +106,29 @@ void Order::fence(unsigned thread, Clock &clock) {
   view.fenced = view.seen;
   view.fenced[actorCount + thread] = stamps[thread];
   ++versions[thread];
+}
+
+void Order::count(unsigned thread, uintptr_t address, Clock &clock) {
+  if (!isTracking)
+    return;
+  View &view = views[thread];
+  std::vector<uint32_t> &here = handedOver[address];
+  unite(view.received, here);
+  unite(here, view.received);
+  renew(thread, clock);
+  here.push_back(uint32_t(handovers.size()));
+  handovers.push_back({clock.block, view.seen});
+  handovers.back().seen[actorCount + thread] = stamps[thread];
+  ++versions[thread];
+}
+
+bool Order::hasReceived(const View &view, uint64_t stamp,
+                        unsigned component) const {
+  return std::any_of(
+      view.received.begin(), view.received.end(), [&](uint32_t number) {
+        const Handover &given = handovers[number];
+        return given.from <= stamp && stamp < given.seen[component];
+      });
 }
 
 unsigned Order::actor(Actor kind, uint64_t key, unsigned thread) {

@@ -31,6 +31,9 @@ struct View {
   /// The same for generic accesses that a proxy fence followed: asynchronous
   /// work sees only their writes.
   std::vector<uint64_t> fenced;
+  /// What other blocks have handed over by counts (Order::count), by number,
+  /// in order.
+  std::vector<uint32_t> received;
 
   void reset(size_t components, uint64_t stamp);
   /// What lies before either, or before both.
@@ -58,6 +61,7 @@ public:
   /// The stamps of the launch before, which may still run.
   uint64_t priorFrom = 0, priorTo = 0;
 
+  void startLaunch();
   void startBlock(unsigned threads, Clock &clock);
   View &view(unsigned thread) { return views[thread]; }
   uint64_t stamp(unsigned thread) const { return stamps[thread]; }
@@ -75,6 +79,13 @@ public:
   void synchronize(unsigned first, unsigned end, Clock &clock);
   /// All that lies before the thread becomes visible to asynchronous work.
   void fence(unsigned thread, Clock &clock);
+
+  /// The thread counts at an address: it hands over what lies before it to
+  /// threads of other blocks that count there later, and receives what was
+  /// handed over there before.
+  void count(unsigned thread, uintptr_t address, Clock &clock);
+  /// Whether an access by an earlier block of the launch was handed over.
+  bool hasReceived(const View &view, uint64_t stamp, unsigned component) const;
 
   /// The actor for work of this kind and key, which `thread` starts.
   unsigned actor(Actor kind, uint64_t key, unsigned thread);
@@ -99,6 +110,12 @@ public:
 private:
   void renew(unsigned thread, Clock &clock);
 
+  /// Of one block: stamps from its first one up to those that are not before
+  /// the count, by component.
+  struct Handover {
+    uint64_t from;
+    std::vector<uint64_t> seen;
+  };
   struct ActorOf {
     Actor kind;
     unsigned thread;
@@ -107,6 +124,8 @@ private:
   std::vector<uint64_t> stamps, versions;
   std::map<std::pair<Actor, uint64_t>, unsigned> actorNumbers;
   std::vector<ActorOf> actors;
+  std::vector<Handover> handovers;
+  std::map<uintptr_t, std::vector<uint32_t>> handedOver; ///< by counter
   std::vector<std::vector<Reader>> readers;
   uint32_t used = 0;
   View together; ///< of synchronize(), kept for its memory

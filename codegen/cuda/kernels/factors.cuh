@@ -75,14 +75,35 @@ template <int ROWS, CopyMode copyMode, int perWord> struct Layout {
   }
 };
 
+/// The same for products of warpgroups: as the copy engine writes it with a
+/// swizzle of 128 bytes. Along k that is the layout above; with a line for each
+/// k, lines hold 32 words, and those of the next rows come behind all of them.
+template <int ROWS, CopyMode copyMode, int perWord>
+struct SwizzledLayout : Layout<ROWS, copyMode, perWord> {
+  typedef Layout<ROWS, copyMode, perWord> Base;
+  static constexpr int line = 32;
+  /// From a run of rows to the next, in words.
+  static constexpr int run = wordsOfTile * perWord * line;
+  MLC_DEVICE static int at(int number, int word) {
+    if constexpr (Base::isAcross)
+      return word / line * run + number * line +
+             ((word % line / 4) ^ number % 8) * 4 + word % 4;
+    else
+      return Base::at(number, word);
+  }
+  MLC_DEVICE static int after(int at, int number, int word, int lines) {
+    return lines % 8 == 0 ? at + lines * line
+                          : SwizzledLayout::at(number + lines, word);
+  }
+};
+
 /// One thread's share of loading a tile of ROWS rows in each step, in four
 /// parts. `start` begins a part. `finish` ends it: elements are in registers
 /// meanwhile, so that the time until they come is not lost.
 template <int ROWS, int THREADS, CopyMode copyMode, bool alongK, typename Mma,
-          typename Side,
-          bool isAcross = Layout<ROWS, copyMode, Mma::perWord>::isAcross>
+          typename Side, typename Tile = Layout<ROWS, copyMode, Mma::perWord>,
+          bool isAcross = Tile::isAcross>
 struct FactorReader {
-  typedef Layout<ROWS, copyMode, Mma::perWord> Tile;
   static constexpr bool isAsync = copyMode != CopyMode::Elements;
   static constexpr int wide = copyMode == CopyMode::Vectors ? 4 : 1;
   static constexpr int perRow = wordsOfTile / wide;
@@ -172,9 +193,8 @@ struct FactorReader {
 /// and several k. What copies little at a time has runs of rows in several
 /// places, because each k takes divisions.
 template <int ROWS, int THREADS, CopyMode copyMode, bool alongK, typename Mma,
-          typename Side>
-struct FactorReader<ROWS, THREADS, copyMode, alongK, Mma, Side, true> {
-  typedef Layout<ROWS, copyMode, Mma::perWord> Tile;
+          typename Side, typename Tile>
+struct FactorReader<ROWS, THREADS, copyMode, alongK, Mma, Side, Tile, true> {
   static constexpr bool isAsync = copyMode != CopyMode::ElementsAcross;
   static constexpr int words = copyMode == CopyMode::VectorsAcross ? 4 : 1;
   /// Neighbouring rows of a thread, and how many runs of them.

@@ -63,29 +63,18 @@ struct Results {
 
   /// Finishes all of them. `rows`: the warp's shared memory, of `words` sums.
   MLC_DEVICE void finish(const Sum (&sums)[FM][FN][4], Sum *rows) const {
-    if (firstM + FM * 16 <= problem.rows() &&
-        firstN + columns <= problem.columns())
-      finishAll<true>(sums, rows);
-    else
-      finishAll<false>(sums, rows);
+    finishBy([&](int i, Sum *to) { leave(sums[i], to); }, rows);
   }
 
-private:
-  template <bool isWhole>
-  MLC_DEVICE void finishAll(const Sum (&sums)[FM][FN][4], Sum *rows) const {
-    typename Problem::OfColumn ofColumn[places];
-#pragma unroll
-    for (int i = 0; i < places; ++i)
-      if (isWhole || firstN + column(i) < problem.columns())
-        ofColumn[i] = problem.ofColumn(batch, firstN + column(i));
-#pragma unroll
-    for (int i = 0; i < FM; ++i) {
-      // The rows before have been read.
-      syncWarp();
-      leave(sums[i], rows);
-      syncWarp();
-      finishRows<isWhole>(ofColumn, i, rows);
-    }
+  /// The same where `leaveRow(i, rows)` leaves row `i` of fragments in shared
+  /// memory.
+  template <typename LeaveRow>
+  MLC_DEVICE void finishBy(LeaveRow leaveRow, Sum *rows) const {
+    if (firstM + FM * 16 <= problem.rows() &&
+        firstN + columns <= problem.columns())
+      finishAll<true>(leaveRow, rows);
+    else
+      finishAll<false>(leaveRow, rows);
   }
 
   /// Leaves a row of fragments in shared memory.
@@ -104,6 +93,24 @@ private:
       for (int e = 0; e < wide; ++e)
         run.at[e] = togetherN == 1 ? sums[j][half * 2 + e] : sums[j + e][i % 4];
       storeVector(rows + (lane / 4 + half * 8) * stride + j * 8 + column, run);
+    }
+  }
+
+private:
+  template <bool isWhole, typename LeaveRow>
+  MLC_DEVICE void finishAll(LeaveRow leaveRow, Sum *rows) const {
+    typename Problem::OfColumn ofColumn[places];
+#pragma unroll
+    for (int i = 0; i < places; ++i)
+      if (isWhole || firstN + column(i) < problem.columns())
+        ofColumn[i] = problem.ofColumn(batch, firstN + column(i));
+#pragma unroll
+    for (int i = 0; i < FM; ++i) {
+      // The rows before have been read.
+      syncWarp();
+      leaveRow(i, rows);
+      syncWarp();
+      finishRows<isWhole>(ofColumn, i, rows);
     }
   }
 

@@ -1,0 +1,315 @@
+
+//===----------------------------------------------------------------------===//
+// Contractions by warpgroups, for sm_90a
+//===----------------------------------------------------------------------===//
+//
+// A block has a warpgroup that copies factors into shared memory, and one or
+// two that multiply them there and finish results. Steps of all tasks of a
+// block make one sequence through STAGES stages, so factors of the next tile
+// are copied while results of this one are stored. Stage i is full when its
+// copies have come (`full[i]`), and empty when all that multiply have read it
+// (`empty[i]`).
+//
+// A tile of a factor has 128 bytes of K for each row, or, across, 128 bytes of
+// rows for each place in k; 16-byte chunks are swizzled as the copy engine does
+// it.
+
+/// A factor that one thread copies by a tensor map; Side has copy().
+template <int ROWS, bool isAcross, typename Product, typename Side>
+struct MappedTile {
+  static constexpr bool isMapped = true, across = isAcross;
+  Side side;
+  const TensorMap *map;
+  Index batch, first;
+  MLC_DEVICE MappedTile(Side side, const TensorMap *map, Index batch,
+                        Index first)
+      : side(side), map(map), batch(batch), first(first) {}
+  MLC_DEVICE void start(uint8_t *to, uint64_t *barrier, Index k) const {
+    if (threadIdx.x != 0)
+      return;
+    constexpr int inBox = across ? 32 * Product::perWord : ROWS;
+#pragma unroll
+    for (int row = 0; row < ROWS; row += inBox)
+      side.copy(to + row * 128, map, barrier, batch, first + row, k);
+  }
+};
+
+/// A factor that the threads of a warpgroup copy by 16 bytes.
+template <int ROWS, CopyMode copyMode, typename Product, typename Side>
+struct GatheredTile {
+  typedef SwizzledLayout<ROWS, copyMode, Product::perWord> Tile;
+  static constexpr bool isMapped = false, across = Tile::isAcross;
+  FactorReader<ROWS, 128, copyMode, !across, Product, Side, Tile> reader;
+  MLC_DEVICE GatheredTile(Side side, const TensorMap *, Index batch,
+                          Index first)
+      : reader(side, batch, first) {}
+  MLC_DEVICE void start(uint8_t *to, uint64_t *, Index k) {
+#pragma unroll
+    for (int part = 0; part < 4; ++part)
+      reader.start(reinterpret_cast<uint32_t *>(to), k, part);
+  }
+};
+
+/// The stage of a step, and how often it was used before.
+template <int STAGES> struct Turn {
+  int stage = 0, use = 0;
+  MLC_DEVICE void next() {
+    if (++stage == STAGES) {
+      stage = 0;
+      ++use;
+    }
+  }
+};
+
+/// The warpgroups that multiply, when they share sums with other blocks.
+template <int THREADS, int STAGES> struct Multipliers {
+  MLC_DEVICE static int index() { return threadIdx.x - 128; }
+  MLC_DEVICE static void sync() { syncNamed(1, THREADS); }
+  MLC_DEVICE static unsigned *word() {
+    return reinterpret_cast<unsigned *>(sharedMemory() + STAGES * 16);
+  }
+};
+
+/// A block's work: tiles of BM x BN by GROUPS warpgroups. Results leave by
+/// PIECE columns of 16 rows. Registers of a thread: COPYING of those that copy,
+/// MULTIPLYING of the others; 0: as the launch has them.
+template <int BM, int BN, int GROUPS, int STAGES, int PIECE, int COPYING,
+          int MULTIPLYING, typename Product, typename TileA, typename TileB,
+          typename Problem>
+struct Warpgroups {
+  typedef typename Product::Sum Sum;
+  static constexpr int threads = 128 * GROUPS, blocks = BM / 64 / GROUPS;
+  static constexpr int step = wordsOfTile * Product::perWord;
+  static constexpr int bytesA = BM * 128, stageBytes = bytesA + BN * 128;
+  static constexpr bool gathers = !TileA::isMapped || !TileB::isMapped;
+  static constexpr int mappedBytes = (TileA::isMapped ? bytesA : 0) +
+                                     (TileB::isMapped ? BN * 128 : 0);
+  /// Steps whose copies by threads are in flight. Of the other stages one is
+  /// multiplied and one may still be read.
+  static constexpr int lag = STAGES - 2;
+  static_assert(STAGES >= 3 && STAGES * 16 + 4 <= 256);
+  typedef TileOfTask<BM, BN, step> Task;
+  typedef Results<Problem, Sum, 1, PIECE / 8, 1, 1> Results;
+
+  const Problem &problem;
+  uint8_t *workspace;
+  const TensorMap *mapA, *mapB;
+  uint64_t *full, *empty;
+  uint8_t *tiles;
+
+  MLC_DEVICE Warpgroups(const Problem &problem, uint8_t *workspace,
+                        const TensorMap *mapA, const TensorMap *mapB)
+      : problem(problem), workspace(workspace), mapA(mapA), mapB(mapB) {
+    // Barriers and a word come before tiles, which are at multiples of 1024,
+    // where the swizzle's pattern begins.
+    full = reinterpret_cast<uint64_t *>(sharedMemory());
+    empty = full + STAGES;
+    tiles = sharedMemory() + 256;
+    tiles += -sharedAddress(tiles) & 1023;
+  }
+
+  MLC_DEVICE long long countTasks() const {
+    const long long tilesM = (problem.rows() + BM - 1) / BM;
+    const long long tilesN = (problem.columns() + BN - 1) / BN;
+    return problem.batches() * tilesM * tilesN * problem.parts();
+  }
+
+  MLC_DEVICE void run() {
+    if (threadIdx.x == 0) {
+      for (int i = 0; i < STAGES; ++i) {
+        initBarrier(full + i, (mappedBytes > 0) + (gathers ? 4 : 0));
+        initBarrier(empty + i, threads / 32);
+      }
+      fenceBarrierInit();
+    }
+    syncBlock();
+    if (threadIdx.x < 128) {
+      if constexpr (COPYING != 0)
+        dropRegisters<COPYING>();
+      if (gathers || threadIdx.x == 0)
+        copyAll();
+    } else {
+      if constexpr (MULTIPLYING != 0)
+        raiseRegisters<MULTIPLYING>();
+      multiplyAll();
+    }
+  }
+
+private:
+  /// Copies the factors of all steps.
+  MLC_DEVICE void copyAll() {
+    const long long tasks = countTasks();
+    Turn<STAGES> turn, behind;
+    int inFlight = 0;
+    for (long long number = blockIdx.x; number < tasks; number += gridDim.x) {
+      const Task task(problem, number);
+      TileA a({problem}, mapA, task.batch, task.firstM);
+      TileB b({problem}, mapB, task.batch, task.firstN);
+      for (Index s = task.begin; s < task.end; ++s, turn.next()) {
+        uint64_t *barrier = full + turn.stage;
+        uint8_t *to = tiles + turn.stage * stageBytes;
+        waitForPhase(empty + turn.stage, turn.use - 1);
+        if (mappedBytes > 0 && threadIdx.x == 0)
+          arriveAndExpect(barrier, mappedBytes);
+        a.start(to, barrier, s * step);
+        b.start(to + bytesA, barrier, s * step);
+        if constexpr (gathers) {
+          commitCopies();
+          if (inFlight < lag) {
+            ++inFlight;
+          } else {
+            waitForCopies<lag>();
+            handOver(behind, 1);
+          }
+        }
+      }
+    }
+    if constexpr (gathers) {
+      waitForCopies<0>();
+      handOver(behind, inFlight);
+    }
+  }
+
+  /// Hands over stages that this warp's copies have filled. Products read
+  /// shared memory by another way than copies of threads write it.
+  MLC_DEVICE void handOver(Turn<STAGES> &behind, int count) {
+    fenceAsyncProxy();
+    syncWarp();
+    for (int i = 0; i < count; ++i, behind.next())
+      if (threadIdx.x % 32 == 0)
+        arrive(full + behind.stage);
+  }
+
+  MLC_DEVICE void multiplyAll() {
+    const int group = threadIdx.x / 128 - 1;
+    Sum *rows = reinterpret_cast<Sum *>(tiles + STAGES * stageBytes) +
+                (threadIdx.x / 32 - 4) * Results::words;
+    const long long tasks = countTasks();
+    Turn<STAGES> turn;
+    for (long long number = blockIdx.x; number < tasks; number += gridDim.x) {
+      const Task task(problem, number);
+      Sum sums[blocks][BN / 2];
+#pragma unroll
+      for (int i = 0; i < blocks; ++i)
+#pragma unroll
+        for (int e = 0; e < BN / 2; ++e)
+          sums[i][e] = 0;
+      multiply(sums, task, group, turn);
+      if (problem.parts() == 1 ||
+          addParts<Sum, threads, blocks * BN / 2, Multipliers<threads, STAGES>>(
+              [&](int e) -> Sum & { return sums[e / (BN / 2)][e % (BN / 2)]; },
+              int(problem.parts()), workspace, number))
+        finish(sums, task, group, rows);
+    }
+  }
+
+  /// Adds the products of all steps of a task.
+  MLC_DEVICE void multiply(Sum (&sums)[blocks][BN / 2], const Task &task,
+                           int group, Turn<STAGES> &turn) {
+    // From 32 bytes of k to the next, and from 64 rows to the next.
+    constexpr int alongStep = 32, acrossStep = 2048;
+    constexpr int run = step * 128, rowsOfBlock = TileA::across ? run : 64 * 128;
+    const bool arrives = threadIdx.x % 32 == 0;
+    uint64_t *before = nullptr;
+    for (Index s = task.begin; s < task.end; ++s, turn.next()) {
+      waitForPhase(full + turn.stage, turn.use);
+      const uint8_t *at = tiles + turn.stage * stageBytes;
+      const auto a = describeTile<128>(at + group * blocks * rowsOfBlock,
+                                       TileA::across ? run : 16, 1024);
+      const auto b =
+          describeTile<128>(at + bytesA, TileB::across ? run : 16, 1024);
+      fenceProducts();
+#pragma unroll
+      for (int k = 0; k < 4; ++k)
+#pragma unroll
+        for (int i = 0; i < blocks; ++i)
+          Product::template run<TileA::across, TileB::across>(
+              sums[i],
+              a + (i * rowsOfBlock + k * (TileA::across ? acrossStep : alongStep)) / 16,
+              b + k * (TileB::across ? acrossStep : alongStep) / 16);
+      commitProducts();
+      // Those of the step before are done.
+      waitForProducts<1>();
+      if (before && arrives)
+        arrive(before);
+      before = empty + turn.stage;
+    }
+    waitForProducts<0>();
+    if (before && arrives)
+      arrive(before);
+  }
+
+  MLC_DEVICE void finish(const Sum (&sums)[blocks][BN / 2], const Task &task,
+                         int group, Sum *rows) const {
+    constexpr int inRow = BN / PIECE;
+    const int warp = threadIdx.x / 32 % 4;
+    // One text for all pieces; which registers they are is known in each.
+#pragma unroll 1
+    for (int piece = 0; piece < blocks * inRow; ++piece) {
+      const int block = group * blocks + piece / inRow;
+      const Results results = {problem, task.batch,
+                               task.firstM + block * 64 + warp * 16,
+                               task.firstN + piece % inRow * PIECE};
+      results.finishBy(
+          [&](int, Sum *to) {
+#pragma unroll
+            for (int i = 0; i < blocks * inRow; ++i)
+              if (i == piece)
+                leavePiece(sums[i / inRow], i % inRow, to);
+          },
+          rows);
+    }
+  }
+
+  MLC_DEVICE static void leavePiece(const Sum (&sums)[BN / 2], int piece,
+                                    Sum *to) {
+    Sum part[PIECE / 8][4];
+#pragma unroll
+    for (int e = 0; e < PIECE / 2; ++e)
+      part[e / 4][e % 4] = sums[piece * (PIECE / 2) + e];
+    Results::leave(part, to);
+  }
+};
+
+struct ProductF16 {
+  using Sum = float;
+  static constexpr int perWord = 2;
+  template <bool aAcross, bool bAcross, int half>
+  MLC_DEVICE static void run(float (&d)[half], unsigned long long a,
+                             unsigned long long b) {
+    multiplyTiles<f16, aAcross, bAcross>(d, a, b, true);
+  }
+};
+
+struct ProductBF16 {
+  using Sum = float;
+  static constexpr int perWord = 2;
+  template <bool aAcross, bool bAcross, int half>
+  MLC_DEVICE static void run(float (&d)[half], unsigned long long a,
+                             unsigned long long b) {
+    multiplyTiles<bf16, aAcross, bAcross>(d, a, b, true);
+  }
+};
+
+/// float32; its maps round to tf32 while they copy.
+struct ProductTF32 {
+  using Sum = float;
+  static constexpr int perWord = 1;
+  template <bool aAcross, bool bAcross, int half>
+  MLC_DEVICE static void run(float (&d)[half], unsigned long long a,
+                             unsigned long long b) {
+    multiplyTiles<tf32, aAcross, bAcross>(d, a, b, true);
+  }
+};
+
+/// Signed or unsigned bytes, with sums of 32-bit integers.
+template <bool aSigned, bool bSigned> struct ProductBytes {
+  using Sum = int;
+  static constexpr int perWord = 4;
+  template <bool aAcross, bool bAcross, int half>
+  MLC_DEVICE static void run(int (&d)[half], unsigned long long a,
+                             unsigned long long b) {
+    static_assert(!aAcross && !bAcross, "bytes lie along K");
+    multiplyTilesOfBytes<aSigned, bSigned>(d, a, b, true);
+  }
+};
