@@ -17,6 +17,8 @@
 
 namespace mlc::cuda {
 
+struct FactorMap;
+
 /// The role of each loop of a contraction. Lists hold indices into
 /// Contraction::dims, the fastest last.
 struct Roles {
@@ -95,10 +97,12 @@ struct Reading {
 Reading chooseReading(const Contraction &c, const Access &access,
                       const Roles &roles, llvm::ArrayRef<unsigned> rows);
 /// The text of `struct Problem`. Its epilogue takes elements, or runs of
-/// neighbouring columns (kernels/finish.cuh).
+/// neighbouring columns (kernels/finish.cuh). It copies tiles of factors that
+/// have maps.
 std::string printProblem(KernelPrinter &to, const Contraction &c,
                          const Roles &roles, const SplitK &split,
-                         bool finishesRuns);
+                         bool finishesRuns, const FactorMap *mapA = nullptr,
+                         const FactorMap *mapB = nullptr);
 /// Prints the value of `struct Problem`, `problem`, and fills in how many tasks
 /// there are and what memory they share.
 void printProblemValue(KernelPrinter &to, KernelText &text,

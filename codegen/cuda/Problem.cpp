@@ -1,6 +1,7 @@
 //===- Problem.cpp - The problem that a skeleton solves -------------------===//
 
 #include "codegen/cuda/Problem.h"
+#include "codegen/cuda/FactorMap.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
@@ -14,7 +15,8 @@ class ProblemPrinter : public ProblemText {
 public:
   using ProblemText::ProblemText;
 
-  std::string print(const SplitK &split, bool finishesRuns);
+  std::string print(const SplitK &split, bool finishesRuns,
+                    const FactorMap *mapA, const FactorMap *mapB);
 
 private:
   void size(StringRef name, IntExpr value);
@@ -27,6 +29,8 @@ private:
   void inside(StringRef name, const Access &access);
   void load(StringRef name, const Access &access, ArrayRef<Operation *> casts);
   void bits(StringRef name, const Access &access);
+  void copy(StringRef name, StringRef row, const Access &access,
+            const FactorMap &map);
 };
 
 } // namespace
@@ -78,13 +82,9 @@ std::string ProblemText::pointerOf(Value input) const {
   return "in" + std::to_string(found - kernel.inputs.begin());
 }
 
-/// Merges adjacent `dims` that step through `access` and its bounds like one
-/// loop. Returns the innermost dim of each run, whose strides the run has, and
-/// its length in `extents`.
-static SmallVector<unsigned> joinRuns(const Contraction &c,
-                                      const Access &access,
-                                      ArrayRef<unsigned> dims,
-                                      SmallVectorImpl<IntExpr> &extents) {
+SmallVector<unsigned> joinRuns(const Contraction &c, const Access &access,
+                               ArrayRef<unsigned> dims,
+                               SmallVectorImpl<IntExpr> &extents) {
   SmallVector<unsigned> runs;
   auto isOne = [&](ArrayRef<IntExpr> strides, unsigned outer, unsigned inner,
                    IntExpr length) {
@@ -236,7 +236,32 @@ void ProblemPrinter::bits(StringRef name, const Access &access) {
       });
 }
 
-std::string ProblemPrinter::print(const SplitK &split, bool finishesRuns) {
+void ProblemPrinter::copy(StringRef name, StringRef row, const Access &access,
+                          const FactorMap &map) {
+  std::string parameters = "void *to, const TensorMap *map, uint64_t *barrier, "
+                           "Index batch, Index " +
+                           row.str() + ", Index k";
+  method("void", ("copy" + name).str(), parameters,
+         [&](ElementPrinter &printer, Code &code) {
+           SmallVector<IntExpr> extents;
+           joinRuns(c, access, roles.batch, extents);
+           Indices batch = printer.unflatten(Index("batch"), extents);
+           std::string call = "copyTensor(to, map, barrier";
+           for (const FactorMap::Dim &dim : map.dims)
+             call +=
+                 ", int(" +
+                 (dim.role == FactorMap::Role::K     ? "k"
+                  : dim.role == FactorMap::Role::Row ? row.str()
+                                                     : batch[dim.run].text) +
+                 ")";
+           code.line(call + ");");
+           return std::string();
+         });
+}
+
+std::string ProblemPrinter::print(const SplitK &split, bool finishesRuns,
+                                  const FactorMap *mapA,
+                                  const FactorMap *mapB) {
   text = "\n/// The contraction of this kernel, as the skeleton asks for it.\n"
          "struct Problem {\n";
   for (auto [i, input] : llvm::enumerate(kernel.inputs))
@@ -258,6 +283,10 @@ std::string ProblemPrinter::print(const SplitK &split, bool finishesRuns) {
     bits("A", roles.a(c));
     bits("B", roles.b(c));
   }
+  if (mapA)
+    copy("A", "m", roles.a(c), *mapA);
+  if (mapB)
+    copy("B", "n", roles.b(c), *mapB);
   return text +
          (finishesRuns ? printFinishOfRuns(to, c, roles)
                        : printFinish(to, c, roles)) +
@@ -266,8 +295,9 @@ std::string ProblemPrinter::print(const SplitK &split, bool finishesRuns) {
 
 std::string printProblem(KernelPrinter &to, const Contraction &c,
                          const Roles &roles, const SplitK &split,
-                         bool finishesRuns) {
-  return ProblemPrinter(to, c, roles).print(split, finishesRuns);
+                         bool finishesRuns, const FactorMap *mapA,
+                         const FactorMap *mapB) {
+  return ProblemPrinter(to, c, roles).print(split, finishesRuns, mapA, mapB);
 }
 
 } // namespace mlc::cuda

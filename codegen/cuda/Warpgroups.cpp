@@ -2,26 +2,42 @@
 
 #include "codegen/cuda/Contraction.h"
 #include "codegen/cuda/DeviceHeader.h"
+#include "codegen/cuda/FactorMap.h"
 
 using namespace mlir;
 
 namespace mlc::cuda {
 
 namespace {
-/// A contraction that warpgroups compute, and how its factors come.
+/// How a factor gets into shared memory: by a tensor map, or by threads.
+struct Source {
+  std::optional<FactorMap> map;
+  Reading reading;
+};
+
+/// A contraction that warpgroups compute.
 struct GroupProblem {
   Contraction contraction;
   Roles roles;
   std::string products;
-  Reading a, b;
+  GroupTile tile;
+  Source a, b;
 };
 } // namespace
 
-/// Whether products of warpgroups read a factor as it comes: only 16-bit types
-/// may lie across K.
-static bool isReadable(const Access &access, const Reading &reading) {
+/// None if products of warpgroups cannot read the factor as it comes: only
+/// 16-bit types may lie across K, and only maps round float32.
+static std::optional<Source>
+findSource(const Kernel &kernel, const Contraction &c, const Access &access,
+           const Roles &roles, ArrayRef<unsigned> rows, int64_t tileRows) {
+  Source source = {findFactorMap(kernel, c, access, roles, rows, tileRows),
+                   chooseReading(c, access, roles, rows)};
   int64_t bytes = storageBytes(access.element);
-  return bytes <= 2 && reading.isByVectors() && (bytes == 2 || reading.alongK);
+  bool isReadable = bytes <= 2 && source.reading.isByVectors() &&
+                    (bytes == 2 || source.reading.alongK);
+  if (!source.map && !isReadable)
+    return std::nullopt;
+  return source;
 }
 
 static FailureOr<GroupProblem> matchGroups(const Kernel &kernel,
@@ -39,11 +55,13 @@ static FailureOr<GroupProblem> matchGroups(const Kernel &kernel,
   if (products.empty() || shape.rows <= 32 || shape.columns <= 32 ||
       shape.k * shape.elementBytes < 128)
     return failure();
-  Reading a = chooseReading(*c, roles.a(*c), roles, roles.rows);
-  Reading b = chooseReading(*c, roles.b(*c), roles, roles.columns);
-  if (!isReadable(roles.a(*c), a) || !isReadable(roles.b(*c), b))
+  GroupTile tile = chooseGroupTile(shape, options.target);
+  auto a = findSource(kernel, *c, roles.a(*c), roles, roles.rows, tile.m);
+  auto b = findSource(kernel, *c, roles.b(*c), roles, roles.columns, tile.n);
+  if (!a || !b)
     return failure();
-  return GroupProblem{std::move(*c), roles, products, a, b};
+  return GroupProblem{std::move(*c), roles,         products,
+                      tile,          std::move(*a), std::move(*b)};
 }
 
 bool acceptsWarpgroups(const Kernel &kernel, const EmitOptions &options) {
@@ -53,10 +71,26 @@ bool acceptsWarpgroups(const Kernel &kernel, const EmitOptions &options) {
 /// The registers of a thread that copies and of one that multiplies. Those of
 /// all threads of a multiprocessor are 65,536 at most, and each is a multiple
 /// of 8.
-static std::pair<int64_t, int64_t> shareRegisters(const GroupTile &tile) {
-  constexpr int64_t copying = 88;
+static std::pair<int64_t, int64_t> shareRegisters(const GroupTile &tile,
+                                                  bool gathers) {
+  int64_t copying = gathers ? 88 : 40;
   int64_t all = 65536 / tile.resident / 128;
   return {copying, (all - copying) / tile.groups / 8 * 8};
+}
+
+/// The type of what copies a factor of `rows` rows, and the map that it takes.
+static std::pair<std::string, std::string>
+printSource(KernelText &text, StringRef side, int64_t rows,
+            const Source &source, StringRef product) {
+  std::string common = (", " + product + ", Side" + side + "<Problem>>").str();
+  if (!source.map)
+    return {"GatheredTile<" + std::to_string(rows) + ", " +
+                source.reading.copyMode.str() + common,
+            "nullptr"};
+  text.maps.push_back(source.map->map);
+  return {"MappedTile<" + std::to_string(rows) + ", " +
+              (source.map->alongK ? "false" : "true") + common,
+          "&map" + std::to_string(text.maps.size() - 1)};
 }
 
 FailureOr<KernelText> emitWarpgroups(KernelPrinter &to) {
@@ -64,15 +98,16 @@ FailureOr<KernelText> emitWarpgroups(KernelPrinter &to) {
   if (failed(problem))
     return failure();
   const Contraction &c = problem->contraction;
-  const Roles &roles = problem->roles;
-  ProductShape shape = shapeOf(c, roles);
-  GroupTile tile = chooseGroupTile(shape, to.options.target);
-  SplitK split(c, roles, to.options.target, tile.m, tile.n,
-               elementsOfStep(shape.elementBytes));
+  const GroupTile &tile = problem->tile;
+  const Source &a = problem->a, &b = problem->b;
+  SplitK split(c, problem->roles, to.options.target, tile.m, tile.n,
+               elementsOfStep(storageBytes(c.x.element)));
   for (StringRef name : {"problem.cuh", "parts.cuh", "vector.cuh",
                          "factors.cuh", "finish.cuh", "wgmma.cuh"})
     to.before += skeletonText(name);
-  to.before += printProblem(to, c, roles, split, /*finishesRuns=*/true);
+  to.before +=
+      printProblem(to, c, problem->roles, split, /*finishesRuns=*/true,
+                   a.map ? &*a.map : nullptr, b.map ? &*b.map : nullptr);
   KernelText text;
   text.usesHopper = text.findsTasks = true;
   text.block = tile.threads();
@@ -85,21 +120,18 @@ FailureOr<KernelText> emitWarpgroups(KernelPrinter &to) {
       text.tasks, IntExpr::constant(c.context, to.options.target.cost.units *
                                                    tile.resident));
   std::string product = "Product" + problem->products;
-  auto source = [&](StringRef side, int64_t rows, const Reading &reading) {
-    return "GatheredTile<" + std::to_string(rows) + ", " +
-           reading.copyMode.str() + ", " + product + ", Side" + side.str() +
-           "<Problem>>";
-  };
-  auto [copying, multiplying] = shareRegisters(tile);
+  auto [tileA, mapA] = printSource(text, "A", tile.m, a, product);
+  auto [tileB, mapB] = printSource(text, "B", tile.n, b, product);
+  auto [copying, multiplying] = shareRegisters(tile, !a.map || !b.map);
   std::string arguments;
   for (int64_t number : {tile.m, tile.n, tile.groups, tile.stages, tile.piece,
                          copying, multiplying})
     arguments += std::to_string(number) + ", ";
-  to.code.line("typedef " + source("A", tile.m, problem->a) + " TileA;");
-  to.code.line("typedef " + source("B", tile.n, problem->b) + " TileB;");
-  to.code.line(
-      "Warpgroups<" + arguments + product +
-      ", TileA, TileB, Problem>(problem, scratch, nullptr, nullptr).run();");
+  to.code.line("typedef " + tileA + " TileA;");
+  to.code.line("typedef " + tileB + " TileB;");
+  to.code.line("Warpgroups<" + arguments + product +
+               ", TileA, TileB, Problem>(problem, scratch, " + mapA + ", " +
+               mapB + ").run();");
   return text;
 }
 

@@ -53,11 +53,11 @@ def tensor_faults(kernel):
 
 def part_faults(kernel):
     """Faults of blocks that share a tile."""
-    yield Fault(kernel, "no barrier behind a part", "(sharedMemory());\n  syncBlock();", "(sharedMemory());")
-    yield Fault(kernel, "a warp's barrier behind a part", "(sharedMemory());\n  syncBlock();",
-                "(sharedMemory());\n  syncWarp();")
-    yield Fault(kernel, "no barrier behind the count", "+ which, parts);\n  syncBlock();", "+ which, parts);")
-    yield Fault(kernel, "all threads count", "if (threadIdx.x == 0)\n    *word =", "*word =")
+    yield Fault(kernel, "no barrier behind a part", "Team::word();\n  Team::sync();", "Team::word();")
+    yield Fault(kernel, "a warp's barrier behind a part", "Team::word();\n  Team::sync();",
+                "Team::word();\n  syncWarp();")
+    yield Fault(kernel, "no barrier behind the count", "+ which, parts);\n  Team::sync();", "+ which, parts);")
+    yield Fault(kernel, "all threads count", "if (Team::index() == 0)\n    *word =", "*word =")
     yield Fault(kernel, "a counter for all tiles", "(workspace) + which", "(workspace)")
     yield Fault(kernel, "a counter for each part", "workspace, task / parts)", "workspace, task)")
     yield Fault(kernel, "all blocks go on", "isLast = *word + 1 == parts;", "isLast = true;")
@@ -85,9 +85,9 @@ def sum_faults(kernel, width):
     """Faults of blocks that share sums."""
     yield Fault(kernel, "no barrier between tasks", "if (task != blockIdx.x)\n      syncBlock();", "")
     yield Fault(kernel, "no barrier behind the warps' sums", p(r"= sums; syncBlock\(\);"), "= sums;")
-    yield Fault(kernel, "no barrier behind a part", "(sharedMemory());\n  syncBlock();", "(sharedMemory());")
-    yield Fault(kernel, "no barrier behind the count", "+ which, parts);\n  syncBlock();", "+ which, parts);")
-    yield Fault(kernel, "no barrier behind the word", "is free again.\n  syncBlock();", "is free again.")
+    yield Fault(kernel, "no barrier behind a part", "Team::word();\n  Team::sync();", "Team::word();")
+    yield Fault(kernel, "no barrier behind the count", "+ which, parts);\n  Team::sync();", "+ which, parts);")
+    yield Fault(kernel, "no barrier behind the word", "is free again.\n  Team::sync();", "is free again.")
     yield Fault(kernel, "the first goes on", "isLast = *word + 1 == parts;", "isLast = *word == 0;")
     yield Fault(kernel, "a part more is awaited", "+ which, parts);", "+ which, parts + 1);")
     yield Fault(kernel, "a counter for each part", "workspace, task / parts))", "workspace, task))")
@@ -169,7 +169,7 @@ def faults():
     yield Fault("f16", "a byte of an element", "bitsOf(f16 value) { return value.bits; }", "bitsOf(f16 value) { return uint8_t(value.bits); }")
 
     yield from part_faults("parts")
-    yield Fault("parts", "no barrier behind the word", "is free again.\n  syncBlock();", "is free again.")
+    yield Fault("parts", "no barrier behind the word", "is free again.\n  Team::sync();", "is free again.")
     yield from part_faults("tileparts")
 
     yield from sum_faults("rowsums", 1)

@@ -7,6 +7,7 @@
 // each kernel, has
 //
 //   rows(), columns(), K()         M, N, K
+//   batches()                          products of the batch
 //   parts()                            blocks that share a tile, along K
 //   placeA(batch, m), stepA(k)         their sum is the position (PlaceA) of an
 //   placeB(batch, n), stepB(k)         element of A; the same for B
@@ -15,6 +16,8 @@
 //   loadA(place), loadB(place)         its value, in the border too
 //   bitsA(place, isStored)             its bits; 0 unless `isStored`
 //   addressA(place), addressB(place)   its address
+//   copyA(to, map, barrier, batch, m, k)   where A has a tensor map: copies the
+//                                      box at m and k; the same for B
 //   finish(batch, m, n, sum)           the epilogue of an element of the result
 //
 // A side is a uniform view of one factor.
@@ -37,6 +40,11 @@ template <typename P> struct SideA {
   MLC_DEVICE const void *address(Place at) const {
     return problem.addressA(at);
   }
+  template <typename Map>
+  MLC_DEVICE void copy(void *to, const Map *map, uint64_t *barrier, Index batch,
+                       Index m, Index k) const {
+    problem.copyA(to, map, barrier, batch, m, k);
+  }
 };
 
 template <typename P> struct SideB {
@@ -56,6 +64,11 @@ template <typename P> struct SideB {
   }
   MLC_DEVICE const void *address(Place at) const {
     return problem.addressB(at);
+  }
+  template <typename Map>
+  MLC_DEVICE void copy(void *to, const Map *map, uint64_t *barrier, Index batch,
+                       Index n, Index k) const {
+    problem.copyB(to, map, barrier, batch, n, k);
   }
 };
 

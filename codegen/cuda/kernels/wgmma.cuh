@@ -78,7 +78,7 @@ template <int BM, int BN, int GROUPS, int STAGES, int PIECE, int COPYING,
           typename Problem>
 struct Warpgroups {
   typedef typename Product::Sum Sum;
-  static constexpr int threads = 128 * GROUPS, blocks = BM / 64 / GROUPS;
+  static constexpr int threads = 128 * GROUPS;
   static constexpr int step = wordsOfTile * Product::perWord;
   static constexpr int bytesA = BM * 128, stageBytes = bytesA + BN * 128;
   static constexpr bool gathers = !TileA::isMapped || !TileB::isMapped;
@@ -87,6 +87,7 @@ struct Warpgroups {
   /// Steps whose copies by threads are in flight. Of the other stages one is
   /// multiplied and one may still be read.
   static constexpr int lag = STAGES - 2;
+  static_assert(BM == 64 * GROUPS, "a product has 64 rows");
   static_assert(STAGES >= 3 && STAGES * 16 + 4 <= 256);
   typedef TileOfTask<BM, BN, step> Task;
   typedef Results<Problem, Sum, 1, PIECE / 8, 1, 1> Results;
@@ -188,45 +189,41 @@ private:
     Turn<STAGES> turn;
     for (long long number = blockIdx.x; number < tasks; number += gridDim.x) {
       const Task task(problem, number);
-      Sum sums[blocks][BN / 2];
+      Sum sums[BN / 2];
 #pragma unroll
-      for (int i = 0; i < blocks; ++i)
-#pragma unroll
-        for (int e = 0; e < BN / 2; ++e)
-          sums[i][e] = 0;
+      for (int e = 0; e < BN / 2; ++e)
+        sums[e] = 0;
       multiply(sums, task, group, turn);
       if (problem.parts() == 1 ||
-          addParts<Sum, threads, blocks * BN / 2, Multipliers<threads, STAGES>>(
-              [&](int e) -> Sum & { return sums[e / (BN / 2)][e % (BN / 2)]; },
-              int(problem.parts()), workspace, number))
+          addParts<Sum, threads, BN / 2, Multipliers<threads, STAGES>>(
+              [&](int e) -> Sum & { return sums[e]; }, int(problem.parts()),
+              workspace, number))
         finish(sums, task, group, rows);
     }
   }
 
   /// Adds the products of all steps of a task.
-  MLC_DEVICE void multiply(Sum (&sums)[blocks][BN / 2], const Task &task,
+  MLC_DEVICE void multiply(Sum (&sums)[BN / 2], const Task &task,
                            int group, Turn<STAGES> &turn) {
-    // From 32 bytes of k to the next, and from 64 rows to the next.
-    constexpr int alongStep = 32, acrossStep = 2048;
-    constexpr int run = step * 128, rowsOfBlock = TileA::across ? run : 64 * 128;
+    // From 32 bytes of k to the next, in units of 16; and across, from 128 bytes
+    // of rows to the next.
+    constexpr int nextA = TileA::across ? 128 : 2;
+    constexpr int nextB = TileB::across ? 128 : 2, run = step * 128;
     const bool arrives = threadIdx.x % 32 == 0;
     uint64_t *before = nullptr;
     for (Index s = task.begin; s < task.end; ++s, turn.next()) {
       waitForPhase(full + turn.stage, turn.use);
       const uint8_t *at = tiles + turn.stage * stageBytes;
-      const auto a = describeTile<128>(at + group * blocks * rowsOfBlock,
+      // A block of 64 rows has as many bytes either way.
+      const auto a = describeTile<128>(at + group * 64 * 128,
                                        TileA::across ? run : 16, 1024);
       const auto b =
           describeTile<128>(at + bytesA, TileB::across ? run : 16, 1024);
       fenceProducts();
 #pragma unroll
       for (int k = 0; k < 4; ++k)
-#pragma unroll
-        for (int i = 0; i < blocks; ++i)
-          Product::template run<TileA::across, TileB::across>(
-              sums[i],
-              a + (i * rowsOfBlock + k * (TileA::across ? acrossStep : alongStep)) / 16,
-              b + k * (TileB::across ? acrossStep : alongStep) / 16);
+        Product::template run<TileA::across, TileB::across>(
+            sums, a + k * nextA, b + k * nextB);
       commitProducts();
       // Those of the step before are done.
       waitForProducts<1>();
@@ -239,23 +236,21 @@ private:
       arrive(before);
   }
 
-  MLC_DEVICE void finish(const Sum (&sums)[blocks][BN / 2], const Task &task,
+  MLC_DEVICE void finish(const Sum (&sums)[BN / 2], const Task &task,
                          int group, Sum *rows) const {
-    constexpr int inRow = BN / PIECE;
-    const int warp = threadIdx.x / 32 % 4;
-    // One text for all pieces; which registers they are is known in each.
+    const Index firstM =
+        task.firstM + group * 64 + threadIdx.x / 32 % 4 * 16;
+    // One text for all pieces, in each of which registers are known.
 #pragma unroll 1
-    for (int piece = 0; piece < blocks * inRow; ++piece) {
-      const int block = group * blocks + piece / inRow;
-      const Results results = {problem, task.batch,
-                               task.firstM + block * 64 + warp * 16,
-                               task.firstN + piece % inRow * PIECE};
+    for (int piece = 0; piece < BN / PIECE; ++piece) {
+      const Results results = {problem, task.batch, firstM,
+                               task.firstN + piece * PIECE};
       results.finishBy(
           [&](int, Sum *to) {
 #pragma unroll
-            for (int i = 0; i < blocks * inRow; ++i)
+            for (int i = 0; i < BN / PIECE; ++i)
               if (i == piece)
-                leavePiece(sums[i / inRow], i % inRow, to);
+                leavePiece(sums, i, to);
           },
           rows);
     }
@@ -271,36 +266,20 @@ private:
   }
 };
 
-struct ProductF16 {
+/// Products of factors of type T, with sums of float32.
+template <typename T, int elements> struct ProductOfFloats {
   using Sum = float;
-  static constexpr int perWord = 2;
+  static constexpr int perWord = elements;
   template <bool aAcross, bool bAcross, int half>
   MLC_DEVICE static void run(float (&d)[half], unsigned long long a,
                              unsigned long long b) {
-    multiplyTiles<f16, aAcross, bAcross>(d, a, b, true);
+    multiplyTiles<T, aAcross, bAcross>(d, a, b, true);
   }
 };
-
-struct ProductBF16 {
-  using Sum = float;
-  static constexpr int perWord = 2;
-  template <bool aAcross, bool bAcross, int half>
-  MLC_DEVICE static void run(float (&d)[half], unsigned long long a,
-                             unsigned long long b) {
-    multiplyTiles<bf16, aAcross, bAcross>(d, a, b, true);
-  }
-};
-
+typedef ProductOfFloats<f16, 2> ProductF16;
+typedef ProductOfFloats<bf16, 2> ProductBF16;
 /// float32; its maps round to tf32 while they copy.
-struct ProductTF32 {
-  using Sum = float;
-  static constexpr int perWord = 1;
-  template <bool aAcross, bool bAcross, int half>
-  MLC_DEVICE static void run(float (&d)[half], unsigned long long a,
-                             unsigned long long b) {
-    multiplyTiles<tf32, aAcross, bAcross>(d, a, b, true);
-  }
-};
+typedef ProductOfFloats<tf32, 1> ProductTF32;
 
 /// Signed or unsigned bytes, with sums of 32-bit integers.
 template <bool aSigned, bool bSigned> struct ProductBytes {

@@ -1,0 +1,217 @@
+"""Contractions by warpgroups of sm_90a (kernels/wgmma.cuh) on the emulator against NumPy."""
+
+import re
+
+import numpy as np
+import pytest
+from onnx import TensorProto
+
+from emulated import Graph
+
+TOLERANCES = {"f16": 1e-2, "bf16": 1e-2, "tf32": 2e-3, "int8": 0}
+# Tiles of rows x columns by warpgroups that multiply.
+TILES = {(128, 256, 2), (128, 128, 2), (128, 64, 2), (64, 128, 1), (64, 64, 1)}
+
+
+class Products:
+    """Makes cases of one type in a graph: factors of it, results of float32 (int32 of bytes)."""
+
+    def __init__(self, tools, folder, kind, *flags):
+        self.graph, self.kind = Graph(tools, folder, *flags, target="cuda:sm_90a"), kind
+        self.rng = np.random.default_rng(1)
+
+    def case(self, name, steps=None):
+        return self.graph.case(name, "wgmma", TOLERANCES[self.kind], steps)
+
+    def numbers(self, *dims):
+        if self.kind == "int8":
+            return self.rng.integers(-128, 128, dims).astype(np.int8)
+        return self.rng.standard_normal(dims).astype(np.float16 if self.kind == "f16" else np.float32)
+
+    def value(self, case, array, dims=None, others=()):
+        given = case.input(array, dims, others)
+        return case.node("Cast", given, to=TensorProto.BFLOAT16) if self.kind == "bf16" else given
+
+    def factor(self, case, dims, turned, sizes=({},)):
+        """A factor of `dims`; if `turned`, the input has the last two exchanged. Dims that are text are open: runs
+        have the `sizes`."""
+        stored = [*dims[:-2], dims[-1], dims[-2]] if turned else list(dims)
+        arrays = [self.numbers(*(size.get(d, d) for d in stored)) for size in sizes]
+        given = self.value(case, arrays[0], stored, arrays[1:])
+        order = [*range(len(dims) - 2), len(dims) - 1, len(dims) - 2]
+        return case.node("Transpose", given, perm=order) if turned else given
+
+    def multiply(self, case, a, b):
+        return case.node("MatMulInteger" if self.kind == "int8" else "MatMul", a, b)
+
+    def result(self, case, name):
+        case.output(case.node("Cast", name, to=TensorProto.FLOAT) if self.kind in ("f16", "bf16") else name)
+
+    def product(self, name, a, b, turned=(False, False), sizes=({},)):
+        """`a` and `b` are the dims of factors that MatMul takes."""
+        case = self.case(name)
+        self.result(case, self.multiply(case, self.factor(case, a, turned[0], sizes), self.factor(case, b, turned[1], sizes)))
+
+    def calls(self):
+        """{case: (tile, how A comes, how B comes)}"""
+        found = {}
+        for case in self.graph.cases:
+            for kernel in self.graph.kernels[case.name]:
+                text = self.graph.sources.get(kernel, "")
+                if call := re.search(r"^ +Warpgroups<(\d+), (\d+), (\d+),", text, re.MULTILINE):
+                    sources = re.findall(r"typedef (\w+)<\d+, (?:CopyMode::)?(\w+), [^;]*> Tile[AB];", text)
+                    found[case.name] = (tuple(map(int, call.groups())), *sources)
+        return found
+
+
+# A, B: turned or not. Other types than those of 16 bits lie along K.
+WAYS = {"f16": [(False, False), (False, True), (True, False), (True, True)], "bf16": [(False, False), (True, True)],
+        "tf32": [(False, True)], "int8": [(False, True)]}
+WORD = {"f16": 2, "bf16": 2, "tf32": 4, "int8": 1}
+
+
+@pytest.mark.parametrize("kind", WAYS)
+def test_tiles(tools, tmp_path, kind):
+    """Every tile, whole and ragged, with factors along K and across it; an open batch counts as large."""
+    make = Products(tools, tmp_path, kind)
+    long = 16 * 128 // WORD[kind]
+    for m, n, k in [(128, 256, long), (136, 208, long + 8), (128, 128, 64), (160, 136, 200), (136, 72, 136), (72, 136, 136),
+                    (65, 72, 144)]:
+        # Rows and columns of factors across K are runs of 16 bytes.
+        k += -k % (16 // WORD[kind])
+        for turned in WAYS[kind] if k < long else WAYS[kind][:2]:
+            rows = m + (-m % 8 if turned[0] else 0)
+            make.product(f"t{m}x{n}x{k}_{turned[0]:d}{turned[1]:d}", ("B", rows, k), ("B", k, n), turned, [{"B": 1}, {"B": 3}])
+    make.graph.check()
+    calls = make.calls()
+    assert {call[0] for call in calls.values()} == TILES
+    across = {(call[1][1], call[2][1]) for call in calls.values()}
+    assert across == {(str(a).lower(), str(not b).lower()) for a, b in WAYS[kind]}
+    assert {call[i][0] for call in calls.values() for i in (1, 2)} == {"MappedTile"}
+
+
+@pytest.mark.parametrize("kind", ["f16", "bf16", "int8"])
+def test_gathered(tools, tmp_path, kind):
+    """What no map describes: K or rows of several loops. Threads copy it; the other factor may have a map."""
+    make = Products(tools, tmp_path, kind)
+    if kind != "int8":
+        for name, pads in [("plain", [0] * 4), ("padded", [1, 2, 0, 1])]:
+            # A convolution over pictures whose channels come last.
+            case = make.case(name)
+            picture = case.node("Transpose", make.value(case, make.numbers(2, 9, 10, 64)), perm=[0, 3, 1, 2])
+            weights = case.node("Transpose", make.value(case, make.numbers(72, 3, 3, 64)), perm=[0, 3, 1, 2])
+            done = case.node("Conv", picture, weights, pads=pads, kernel_shape=[3, 3])
+            make.result(case, case.node("Transpose", done, perm=[0, 2, 3, 1]))
+    # Rows are two loops, with a gap between them.
+    case = make.case("rows")
+    gap = case.node("Slice", make.value(case, make.numbers(5, 20, 144)), np.array([0]), np.array([17]), np.array([1]))
+    given = make.factor(case, (144, 72), kind == "int8")
+    make.result(case, make.multiply(case, gap, given))
+    make.graph.check()
+    calls = make.calls()
+    assert {call[i][0] for call in calls.values() for i in (1, 2)} == {"GatheredTile", "MappedTile"}
+
+
+def test_many_tasks(tools, tmp_path):
+    """Blocks go on with further tiles: stages are in turn, and results are stored while factors come."""
+    make = Products(tools, tmp_path, "f16")
+    make.product("batch", (290, 64, 72), (72, 64))
+    make.product("steps", (270, 40, 264), (270, 264, 40))
+    make.graph.check()
+    assert {call[0] for call in make.calls().values()} == {(64, 64, 1)}
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_parts(tools, tmp_path, seed):
+    """Blocks share tiles along K."""
+    make = Products(tools, tmp_path, "f16")
+    make.product("long", (70, 2056), (2056, 72))
+    case = make.case("wide", steps=1)
+    total = case.node("Add", make.multiply(case, make.factor(case, (128, 1544), False), make.factor(case, (1544, 136), True)),
+                      make.value(case, make.numbers(136)))
+    make.result(case, case.node("Gelu", total))
+    make.product("batched", (5, 40, 1032), (5, 1032, 40), (True, False))
+    make.graph.compile()
+    assert not make.graph.misplaced()
+    assert all(re.search(r"Index parts\(\) const {\n    return ([2-9]|\d\d);", text) for text in make.graph.sources.values()
+               if "Warpgroups<" in text)
+    assert not make.graph.wrong(seed)
+
+
+@pytest.mark.parametrize("kind", ["f16", "bf16", "tf32"])
+def test_epilogues(tools, tmp_path, kind):
+    make = Products(tools, tmp_path, kind)
+    for n in (72, 68, 66, 65):
+        # Rows of B end at no multiple of 16 bytes: B lies along K.
+        case = make.case(f"columns{n}")
+        product = make.multiply(case, make.factor(case, (72, 136), False), make.factor(case, (136, n), True))
+        total = case.node("Mul", case.node("Add", product, make.value(case, make.numbers(n))),
+                          make.value(case, make.numbers(72, 1)))
+        total = case.node("Relu", case.node("Add", total, make.value(case, make.numbers(72, n))))
+        make.result(case, case.node("Add", total, case.node("Transpose", make.value(case, make.numbers(n, 72)), perm=[1, 0])))
+    case = make.case("two")
+    product = make.multiply(case, make.factor(case, (72, 64), False), make.factor(case, (64, 136), True))
+    case.output(case.node("Cast", case.node("Relu", product), to=TensorProto.FLOAT))
+    case.output(case.node("Cast", case.node("Neg", product), to=TensorProto.FLOAT16))
+    case = make.case("turned")
+    product = make.multiply(case, make.factor(case, (72, 64), False), make.factor(case, (64, 136), True))
+    make.result(case, case.node("Sigmoid", case.node("Transpose", product, perm=[1, 0])))
+    make.graph.check()
+
+
+@pytest.mark.parametrize("kind", WAYS)
+def test_open_sizes(tools, tmp_path, kind):
+    """Sizes that are zero, smaller than a tile, or of several tiles."""
+    make = Products(tools, tmp_path, kind)
+    make.product("rows", ("M", 144), (144, 72), (False, True), [{"M": m} for m in (72, 8, 200, 0)])
+    make.product("columns", (72, 144), (144, "N"), (False, True), [{"N": n} for n in (72, 8, 200, 0)])
+    make.graph.check()
+
+
+def test_no_terms(tools, tmp_path):
+    """A sum of nothing is zero; K is known at a launch only."""
+    make = Products(tools, tmp_path, "f16")
+    case = make.case("none")
+    a, b = (case.node("Flatten", case.input(make.numbers(72, 9, 8), [72, "K", 8], [make.numbers(72, k, 8) for k in (0, 1)]))
+            for _ in range(2))
+    make.result(case, case.node("Add", case.node("MatMul", a, case.node("Transpose", b, perm=[1, 0])),
+                                make.value(case, make.numbers(72))))
+    make.graph.check()
+
+
+@pytest.mark.parametrize("kind", ["f16", "bf16", "tf32"])
+def test_special_numbers(tools, tmp_path, kind):
+    make = Products(tools, tmp_path, kind)
+    a, b = make.numbers(72, 72), make.numbers(72, 72)
+    a[3, 5], a[20, 39], a[70, 0], b[7, 64], b[0, 11], b[71, 1] = np.nan, np.inf, -np.inf, np.nan, np.inf, -np.inf
+    case = make.case("matmul")
+    turned = case.node("Transpose", make.value(case, b), perm=[1, 0])
+    make.result(case, case.node("Relu", make.multiply(case, make.value(case, a), turned)))
+    make.graph.check()
+
+
+def test_roundings(tools, tmp_path):
+    """Between a sum and where it is stored there are none, unless each bit is to be kept."""
+    for flags, want in ((), 1), (["--fp=strict"], 0):
+        make = Products(tools, tmp_path, "f16", *flags)
+        case = make.graph.case("far", "wgmma", 0)
+        product = case.node("MatMul", case.input(np.full((40, 64), 1 / 64, np.float16)),
+                            case.input(np.ones((64, 40), np.float16)))
+        far = case.input(np.full(40, 4096, np.float16))
+        # As float16, 1 + 4096 is 4096.
+        case.output(case.node("Sub", case.node("Add", product, far), far), np.full((40, 40), want, np.float16))
+        make.graph.check()
+
+
+def test_who_else(tools, tmp_path):
+    """Small or odd products, and other architectures, take other skeletons."""
+    make = Products(tools, tmp_path, "f16")
+    for name, a, b in [("few_rows", (32, 72), (72, 72)), ("short", (72, 56), (56, 72)), ("odd", (72, 65), (65, 72))]:
+        make.product(name, a, b)
+        make.graph.cases[-1].skeleton = "tensor"
+    make.graph.check()
+    other = Products(tools, tmp_path, "f16")
+    other.graph.target = "cuda:sm_90"
+    other.product("other", (72, 72), (72, 72))
+    other.graph.cases[-1].skeleton = "tensor"
+    other.graph.check()
