@@ -27,7 +27,8 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper
 
-from faults import faults
+import faults as plain
+from warpgroup_faults import warpgroup_faults
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("MLC_BUILD", ROOT / "build"))
@@ -77,6 +78,13 @@ def convolve(x, w):
     return np.einsum("nchwij,ocij->nohw", windows, tf32(w))
 
 
+def pictures(x, w):
+    """A convolution of pictures with channels last."""
+    x = np.pad(x, ((0, 0), (1, 1), (1, 1), (0, 0)))
+    windows = np.lib.stride_tricks.sliding_window_view(x, (3, 3), (1, 2))
+    return np.einsum("nhwcij,oijc->nhwo", windows, w)
+
+
 def spread(x, w):
     """A transposed convolution with strides 2 and 3 and a border of 1 cut off."""
     n, _, rows, columns = x.shape
@@ -90,21 +98,20 @@ def spread(x, w):
 class Case:
     """A model of one kernel. `nodes` are pairs of an operator with its attributes and
     of names, the last of which is the result, or several with commas; `want` is the result in NumPy, of
-    inputs in float64; a dim that is text is a symbol, which is SYMBOL in the run; `reads` are the kernel's arguments
-    where constants are among them."""
+    inputs in float64; a dim that is text is a symbol, which is `symbol` in the run; `reads` are the kernel's arguments
+    where constants are among them. It is compiled for `arch`."""
 
     def __init__(self, name, nodes, shapes, want, dtype="float32", result=None, constants=None, options=(),
-                 tolerance=1e-5, reads=None):
+                 tolerance=1e-5, reads=None, arch="sm_80", symbol=300):
+        self.arch, self.symbol = arch, symbol
         self.reads = reads.split() if reads else [f"x{i}" for i in range(len(shapes))]
         self.name, self.nodes, self.shapes, self.want, self.dtype = name, nodes, shapes, want, np.dtype(dtype)
         self.result = np.dtype(result or dtype)
         self.constants, self.options, self.tolerance = constants or {}, options, tolerance
 
-    SYMBOL = 300
-
     def inputs(self):
         rng = np.random.default_rng(0)
-        shapes = [[self.SYMBOL if isinstance(d, str) else d for d in shape] for shape in self.shapes]
+        shapes = [[self.symbol if isinstance(d, str) else d for d in shape] for shape in self.shapes]
         if self.dtype.kind == "i":
             return [rng.integers(-128, 128, shape).astype(self.dtype) for shape in shapes]
         return [rng.standard_normal(shape).astype(self.dtype) for shape in shapes]
@@ -144,6 +151,15 @@ CASES = [
     # Blocks share tiles: 2 of them, 10 steps by 2 blocks; 6 steps of 32 by 2.
     Case("parts", [(("MatMul", {}), "x0 x1 y")], [[37, 310], [310, 45]], lambda a, b: tf32(a) @ tf32(b)),
     Case("tileparts", [(("MatMul", {}), "x0 x1 y")], [[37, 300], [300, 29]], product, options=["--precision=ieee"]),
+    # By warpgroups: boxes along K and across it, 8 steps of two tiles for each of 3 products; by threads, a convolution
+    # of pictures with channels last; and blocks that share tiles.
+    Case("mapped", [(("MatMul", {}), "x0 x1 y")], [["n", 104, 456], ["n", 456, 136]], product, "float16", tolerance=1e-3,
+         arch="sm_90a", symbol=3),
+    Case("gathered", [(("Transpose", {"perm": [0, 3, 1, 2]}), "x0 t"), (("Transpose", {"perm": [0, 3, 1, 2]}), "x1 u"),
+                      (("Conv", {"pads": [1, 1, 1, 1]}), "t u v"), (("Transpose", {"perm": [0, 2, 3, 1]}), "v y")],
+         [[2, 7, 9, 64], [72, 3, 3, 64]], pictures, "float16", tolerance=1e-3, arch="sm_90a"),
+    Case("shared", [(("MatMul", {}), "x0 x1 y")], [[72, 1032], [1032, 72]], product, "float16", tolerance=1e-3,
+         arch="sm_90a"),
     Case("spread", [(("ConvTranspose", {"pads": [1, 1, 1, 1], "strides": [2, 3]}), "x0 x1 y")],
          [[2, 5, 9, 7], [5, 11, 4, 3]], spread),
     Case("ieee", [(("MatMul", {}), "x0 x1 y")], [[37, 70], [70, 45]], product, options=["--precision=ieee"]),
@@ -208,6 +224,20 @@ def sources(artifact):
     return found
 
 
+MAP = re.compile(r"(?P<element>\w+) of operand (?P<operand>\d+) at (?P<offset>.+?), dims \[(?P<dims>.*?)\],"
+                 r" strides \[(?P<strides>.*?)\], box \[(?P<box>.*?)\], swizzle (?P<swizzle>\d+)")
+FIELDS = "args|tasks|block|shared|scratch|workspace|work|products"
+# CUtensorMapDataType
+ELEMENTS = {"u8": 0, "f16": 6, "f32": 7, "bf16": 9, "tf32": 11}
+
+
+def read_map(text, number):
+    """A tensor map as `mlc inspect` prints it."""
+    fields = MAP.fullmatch(text).groupdict()
+    return {name: field if name == "element" else [number(part) for part in field.split(", ")]
+            for name, field in fields.items()}
+
+
 class Kernel:
     """A case's kernel: its text, how it is launched, and what comes out."""
 
@@ -216,16 +246,17 @@ class Kernel:
         self.folder.mkdir(parents=True, exist_ok=True)
         model, artifact = self.folder / "model.onnx", self.folder / "model.mlca"
         onnx.save(case.model(), model)
-        subprocess.run([BUILD / "bin/mlc", "compile", model, "-o", artifact, "--target=cuda:sm_80", *case.options],
+        subprocess.run([BUILD / "bin/mlc", "compile", model, "-o", artifact, f"--target=cuda:{case.arch}", *case.options],
                        check=True)
         done = subprocess.run([BUILD / "bin/mlc", "inspect", "--json", artifact], check=True, capture_output=True)
         (step,) = (step for step in json.loads(done.stdout)["steps"] if step["kind"] == "grid-launch")
-        fields = dict(field.split(" ", 1) for field in step["text"].split(", "))
+        text, maps = re.fullmatch(r"(.*?)(?:, maps \((.*)\))?", step["text"]).groups()
+        fields = dict(field.split(" ", 1) for field in re.split(rf", (?=(?:{FIELDS}) )", text))
         self.name, self.text = fields["kernel"], sources(artifact.read_bytes())[fields["kernel"]]
-        symbols = [Case.SYMBOL] if "args" in fields else []
+        symbols = [case.symbol] if "args" in fields else []
 
         def number(text):
-            return eval(text.replace("floordiv", "//"), {}, {"n": Case.SYMBOL})  # of our own compiler
+            return eval(text.replace("floordiv", "//"), {}, {"n": case.symbol})  # of our own compiler
         inputs = case.inputs()
         self.want = case.want(*(x.astype(np.float64) for x in inputs))
         arrays = {f"x{i}": x for i, x in enumerate(inputs)}
@@ -238,7 +269,8 @@ class Kernel:
                        "shape": self.want.shape, "dtype": case.result.name, "symbols": symbols, "tasks": tasks,
                        "grid": max(1, tasks // 2), "block": number(fields["block"]),
                        "shared": number(fields.get("shared", "0")), "scratch": number(fields.get("scratch", "0")),
-                       "workspace": number(fields.get("workspace", "0"))}
+                       "workspace": number(fields.get("workspace", "0")),
+                       "maps": [read_map(text, number) for text in maps.split("; ")] if maps else []}
         (self.folder / "launch.json").write_text(json.dumps(self.launch))
 
     def outcome(self, text, name, seed=0):
@@ -247,7 +279,7 @@ class Kernel:
         source, result = (self.folder / f"{name}-{seed}.{end}" for end in ("cu", "npy"))
         source.write_text(text)
         environment = {**os.environ, "XDG_CACHE_HOME": str(self.folder.parent / "cache"),
-                       "MLC_EMULATOR_SEED": str(seed), "MLC_EMULATOR_ARCH": "sm_80"}
+                       "MLC_EMULATOR_SEED": str(seed), "MLC_EMULATOR_ARCH": self.case.arch.rstrip("a")}
         try:
             done = subprocess.run([sys.executable, __file__, "--run", self.folder, source, result],
                                   capture_output=True, text=True, timeout=TIMEOUT, env=environment)
@@ -302,6 +334,19 @@ class Driver:
         return pointer
 
 
+    def encode(self, fields, operands):
+        """The 16 words of a tensor map of one of the operands."""
+        def array(kind, numbers):
+            return (kind * len(numbers))(*numbers)
+        words, rank = (ctypes.c_uint64 * 16)(), len(fields["dims"])
+        address = operands[fields["operand"][0]].value + fields["offset"][0]
+        swizzle = {0: 0, 32: 1, 64: 2, 128: 3}[fields["swizzle"][0]]
+        self.call("cuTensorMapEncodeTiled", words, ELEMENTS[fields["element"]], rank, ctypes.c_void_p(address),
+                  array(ctypes.c_uint64, fields["dims"]), array(ctypes.c_uint64, fields["strides"]),
+                  array(ctypes.c_uint32, fields["box"]), array(ctypes.c_uint32, [1] * rank), 0, swizzle, 0, 0)
+        return [ctypes.c_uint64(word) for word in words]
+
+
 def run(folder, source, result):
     """Launches a text of the kernel that `folder` describes."""
     launch = json.loads((folder / "launch.json").read_text())
@@ -329,8 +374,10 @@ def run(folder, source, result):
     elif launch["scratch"]:
         scratch = driver.allocate(launch["scratch"] * launch["grid"])
     output = words[-1]
+    maps = [word for fields in launch["maps"] for word in driver.encode(fields, words)]
     words += [ctypes.c_uint64(word) for word in (*launch["symbols"], launch["tasks"], scratch.value,
                                                  launch["scratch"])]
+    words = maps + words
     buffer = (ctypes.c_uint64 * len(words))(*(word.value for word in words))
     size = ctypes.c_size_t(ctypes.sizeof(buffer))
     extra = (ctypes.c_void_p * 5)(1, ctypes.addressof(buffer), 2, ctypes.addressof(size), None)
@@ -354,6 +401,11 @@ def run(folder, source, result):
 # ----------------------------------------------------------------------
 # All of them
 # ----------------------------------------------------------------------
+
+
+def faults():
+    yield from plain.faults()
+    yield from warpgroup_faults()
 
 
 def outcomes(chosen, folder, jobs=None):

@@ -4,7 +4,7 @@
 
 compiles contractions of several types, shapes and epilogues, disassembles their kernels and prints a line for each;
 --write puts them into sass.json, with which test_sass.py compares. The main loop is the smallest loop that has most of
-the products of tensor cores.
+the products of tensor cores. Copies are those of the copy engine (UTMALDG) and of threads (LDGSTS).
 """
 
 import argparse
@@ -23,7 +23,11 @@ HERE = pathlib.Path(__file__).resolve().parent
 TABLE = HERE / "sass.json"
 NVDISASM = next(pathlib.Path(sys.prefix).glob("lib/python*/site-packages/nvidia/*/bin/nvdisasm"), None)
 ARCHS = ["sm_80", "sm_90a"]
-PRODUCTS = ("HMMA", "IMMA")
+PRODUCTS = ("HMMA", "IMMA", "HGMMA", "IGMMA")
+
+# A call of a skeleton for tensor cores.
+CALL = re.compile(r"(?:multiplyTileByWarps<(?P<m>\d+), (?P<n>\d+), (?P<warps>\d+), (?P<across>\d+)"
+                  r"|Warpgroups<(?P<m2>\d+), (?P<n2>\d+), (?P<groups>\d+)), (?P<stages>\d+),")
 
 
 # ----------------------------------------------------------------------
@@ -39,7 +43,7 @@ def value(case, kind, *dims):
 
 
 def matmul(graph, name, kind, m, k, n, finish=None, **attributes):
-    case = graph.case(name, "tensor")
+    case = graph.case(name, None)
     a, b = value(case, kind, m, k), value(case, kind, *((n, k) if attributes else (k, n)))
     if kind == "int8":
         return case.output(case.node("MatMulInteger", a, case.node("Transpose", b, perm=[1, 0])))
@@ -48,11 +52,19 @@ def matmul(graph, name, kind, m, k, n, finish=None, **attributes):
 
 
 def conv(graph, name, kind, x, w, residual=False, **attributes):
-    case = graph.case(name, "tensor")
+    case = graph.case(name, None)
     result = case.node("Conv", value(case, kind, *x), value(case, kind, *w), value(case, kind, w[0]), **attributes)
     if residual:
         result = case.node("Add", result, value(case, kind, x[0], w[0], *x[2:]))
     case.output(case.node("Relu", result))
+
+
+def pictures(graph, name, kind, x, w):
+    """A convolution with channels last in pictures and filters."""
+    case = graph.case(name, None)
+    turned = [case.node("Transpose", value(case, kind, *dims), perm=[0, 3, 1, 2]) for dims in (x, w)]
+    result = case.node("Relu", case.node("Conv", *turned, value(case, kind, w[0]), pads=[1, 1, 1, 1], kernel_shape=w[1:3]))
+    case.output(case.node("Transpose", result, perm=[0, 2, 3, 1]))
 
 
 def gelu(case, x):
@@ -76,6 +88,7 @@ def add_cases(graph):
     conv(graph, "f16_conv1", "f16", (32, 256, 56, 56), (128, 256, 1, 1), residual=True)
     conv(graph, "f16_conv1_odd", "f16", (32, 512, 7, 7), (2048, 512, 1, 1), residual=True)
     conv(graph, "f16_conv3", "f16", (32, 64, 56, 56), (64, 64, 3, 3), pads=[1, 1, 1, 1])
+    pictures(graph, "f16_pictures", "f16", (32, 56, 56, 64), (64, 3, 3, 64))
     conv(graph, "tf32_conv3", "f32", (32, 64, 56, 56), (64, 64, 3, 3), pads=[1, 1, 1, 1])
 
 
@@ -115,7 +128,10 @@ def look(cubin):
         return sum(map(is_product, ops[loop[0]:loop[1] + 1]))
     best = max(loops, key=lambda loop: (products(loop), loop[0] - loop[1]))
     count = products(best)
-    return {"products": count, "others": round((best[1] + 1 - best[0] - count) / max(count, 1), 2),
+    kinds = [op.split(".")[0] for op in ops]
+    return {"products": f"{count} {kinds[best[0]:][next(i for i, op in enumerate(ops[best[0]:]) if is_product(op))]}",
+            "others": round((best[1] + 1 - best[0] - count) / max(count, 1), 2),
+            "copies": {kind: kinds.count(kind) for kind in ("UTMALDG", "LDGSTS") if kind in kinds},
             "stores": sorted({bits(op) for op in ops if op.startswith("STG")}),
             "local": sum(op.startswith(("LDL", "STL")) for op in ops)}
 
@@ -135,10 +151,11 @@ def measure(tools, folder, arch, names=()):
     reports = {kernel["symbol"]: kernel for kernel in shown["manifest"]["kernels"]}
     found = {}
     for case in graph.cases:
-        (symbol,) = (k for k in graph.kernels[case.name] if k and "multiplyTileByWarps<" in graph.sources[k])
-        call = re.search(r"multiplyTileByWarps<(\d+), (\d+), (\d+), (\d+), (\d+),", graph.sources[symbol])
+        (symbol,) = (k for k in graph.kernels[case.name] if k and CALL.search(graph.sources[k]))
+        call = CALL.search(graph.sources[symbol])
         report = reports[symbol]
-        found[case.name] = {"tile": f"{call[1]}x{call[2]}", "warps": f"{call[3]}x{call[4]}", "stages": int(call[5]),
+        team = f"{call['warps']}x{call['across']}" if call["warps"] else f"{call['groups']} groups"
+        found[case.name] = {"tile": f"{call['m'] or call['m2']}x{call['n'] or call['n2']}", "warps": team, "stages": int(call["stages"]),
                             "registers": report["registers"], "spills": report["spill_stores"] + report["spill_loads"],
                             **look(folder / f"{symbol}.cubin")}
     return found
