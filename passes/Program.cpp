@@ -365,6 +365,9 @@ rt::Step Translator::makeLaunch(exec::LaunchOp launch,
       detail.workspace = add(atLaunch(kernel.workspaceBytes));
     detail.work = work;
     detail.products = products;
+    for (const KernelMap &map : kernel.maps)
+      detail.maps.push_back(
+          makeMap(map, [&](IntExpr size) { return add(atLaunch(size)); }));
     return step;
   }
   rt::Step step = rt::Step::launch(id, inputs, outputs, args, tasks);

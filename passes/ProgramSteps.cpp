@@ -24,6 +24,7 @@ public:
   // These depend on more than the op; Program.cpp makes such steps itself.
   void kernel(const char *name, rt::KernelId &) { lacks(name); }
   void binds(const char *name, rt::SymbolId &) { lacks(name); }
+  void maps(const char *name, std::vector<rt::TensorMap> &) { lacks(name); }
 
   void size(const char *name, rt::ExprId &id) {
     if (auto expr = op->getAttrOfType<IntExpr>(name))
@@ -80,6 +81,20 @@ private:
 };
 
 } // namespace
+
+rt::TensorMap makeMap(const KernelMap &map,
+                      llvm::function_ref<rt::ExprId(IntExpr)> addSize) {
+  rt::TensorMap result;
+  static_cast<rt::MapTile &>(result) = map;
+  MLIRContext *context = map.dims.front().getContext();
+  result.offset =
+      addSize(map.offset ? map.offset : IntExpr::constant(context, 0));
+  for (IntExpr dim : map.dims)
+    result.dims.push_back(addSize(dim));
+  for (IntExpr stride : map.strides)
+    result.strides.push_back(addSize(stride));
+  return result;
+}
 
 FailureOr<rt::Step> readStep(exec::StepOpInterface op,
                              const std::vector<rt::MeshAxis> &mesh,

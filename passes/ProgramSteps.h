@@ -3,6 +3,7 @@
 #ifndef MLC_PASSES_PROGRAMSTEPS_H
 #define MLC_PASSES_PROGRAMSTEPS_H
 
+#include "codegen/kernel/Backend.h"
 #include "dialects/Exec/Exec.h"
 #include "dialects/Symbolic/IntExpr.h"
 #include "runtime/Program.h"
@@ -17,6 +18,11 @@ namespace mlc {
 mlir::FailureOr<runtime::Step>
 readStep(exec::StepOpInterface op, const std::vector<runtime::MeshAxis> &mesh,
          llvm::function_ref<runtime::ExprId(IntExpr)> addSize);
+
+/// A kernel's map as data; `addSize` takes sizes in the kernel's symbols.
+runtime::TensorMap
+makeMap(const KernelMap &map,
+        llvm::function_ref<runtime::ExprId(IntExpr)> addSize);
 
 } // namespace mlc
 

@@ -46,6 +46,18 @@ struct Scratch {
 /// For Launch::work.
 constexpr int64_t unknownWork = INT64_MAX;
 
+/// A tensor map that a kernel takes as a parameter (TensorMap.h), and its form
+/// for the device, which the queue makes when the operand's address is new.
+struct LaunchMap {
+  SizedTensorMap map;
+  /// Set by the queue: the words, and the address that they were made for.
+  bool isMade = false;
+  const void *madeFor = nullptr;
+  struct alignas(64) Words {
+    uint64_t words[16];
+  } made = {};
+};
+
 /// Tasks [0, grid) of a kernel. The arrays are the host's and are read before
 /// Queue::launch returns.
 ///
@@ -68,6 +80,10 @@ struct Launch {
   int64_t work = unknownWork;
   Scratch scratch;
   void *workspace = nullptr;
+  /// The tensor maps; only GPUs have kernels that take some. They must not move
+  /// between launches.
+  LaunchMap *maps = nullptr;
+  size_t numMaps = 0;
   /// The step of the launch, for messages; may be null.
   const Step *step = nullptr;
 };

@@ -241,6 +241,21 @@ const auto axis = [](auto &io, auto &a) {
   io.field(a.size);
 };
 
+const auto tensorMap = [](auto &io, auto &m) {
+  io.field(m.operand);
+  io.enumeration(m.element, numMapElements);
+  io.field(m.offset);
+  io.list(m.dims, ids);
+  io.list(m.strides, ids);
+  io.list(m.box, ids);
+  io.list(m.steps, ids);
+  io.field(m.swizzle);
+  io.field(m.pixels);
+  io.field(m.channels);
+  io.list(m.lower, ids);
+  io.list(m.upper, ids);
+};
+
 /// The fields of a step's kind, by their roles.
 template <typename IO> struct Fields {
   IO &io;
@@ -255,6 +270,9 @@ template <typename IO> struct Fields {
   template <typename T> void axis(const char *, T &index) { io.field(index); }
   template <typename T> void starts(const char *, T &id) { io.field(id); }
   template <typename T> void waits(const char *, T &id) { io.field(id); }
+  template <typename T> void maps(const char *, T &all) {
+    io.list(all, tensorMap);
+  }
 };
 
 const auto step = [](auto &io, auto &s) {

@@ -39,6 +39,7 @@ struct ReadyStep {
   int64_t work = unknownWork;
   // Grid launches.
   int64_t block = 0, shared = 0;
+  uint32_t firstMap = 0; ///< in EpochPlan::maps
   // Library steps.
   const LibraryKernel *library = nullptr;
   uint32_t firstLibraryOperand = 0;
@@ -76,6 +77,7 @@ struct EpochPlan {
   std::vector<ReadyStep> steps;
   std::vector<Place> operands;
   std::vector<int64_t> args;
+  std::vector<LaunchMap> maps;
   std::vector<LibraryOperand> libraryOperands;
   std::vector<std::vector<int64_t>> libraryDims;
   std::vector<std::unique_ptr<PlannedCollective>> collectives;

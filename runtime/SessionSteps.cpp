@@ -30,6 +30,8 @@ struct Session::Steps {
   }
   Status prepare(const WaitStep &, ReadyStep &) { return Status::success(); }
 
+  Status prepareMap(const TensorMap &map);
+
   // Hands the step's work to the queue.
   Status run(const LaunchStep &launch, const ReadyStep &ready);
   Status run(const GridLaunchStep &launch, const ReadyStep &ready);
@@ -126,6 +128,45 @@ Status Session::Steps::prepare(const GridLaunchStep &launch, ReadyStep &ready) {
   if (launch.workspace)
     plan.workspace = std::max(
         {plan.workspace, workspace, uint64_t(GridLaunchStep::counterBytes)});
+  ready.firstMap = plan.maps.size();
+  for (const TensorMap &map : launch.maps)
+    if (status.ok())
+      status = prepareMap(map);
+  return status;
+}
+
+/// Evaluates the map's sizes. It may show no more than its operand's memory.
+Status Session::Steps::prepareMap(const TensorMap &map) {
+  LaunchMap &planned = plan.maps.emplace_back();
+  SizedTensorMap &sized = planned.map;
+  static_cast<MapTile &>(sized) = map;
+  Status status;
+  auto evaluate = [&](ExprId id, const char *what) {
+    uint64_t size = 0;
+    if (status.ok())
+      status = session.sizeOf(id, what, step.name, size);
+    return int64_t(size);
+  };
+  sized.offset = evaluate(map.offset, "the offset of a tensor map");
+  for (ExprId dim : map.dims)
+    sized.dims.push_back(evaluate(dim, "a dim of a tensor map"));
+  for (ExprId stride : map.strides)
+    sized.strides.push_back(evaluate(stride, "a stride of a tensor map"));
+  if (!status.ok())
+    return status;
+  bool isEmpty =
+      std::find(sized.dims.begin(), sized.dims.end(), 0) != sized.dims.end();
+  size_t numInputs = step.inputs.size();
+  uint64_t end = 0, bytes = 0;
+  status = session.bytesOf(map.operand < numInputs
+                               ? step.inputs[map.operand]
+                               : step.outputs[map.operand - numInputs],
+                           bytes);
+  if (status.ok() && !isEmpty && (!extentOf(sized, end) || end > bytes))
+    return Status::badFile("the program is damaged: a tensor map of '" +
+                           step.name + "' leaves its operand's " +
+                           std::to_string(bytes) + " bytes");
+  fillEmptyDims(sized);
   return status;
 }
 
@@ -136,6 +177,8 @@ Status Session::Steps::run(const GridLaunchStep &launch,
   Launch call = launchOf(launch.kernel, ready);
   call.block = ready.block;
   call.shared = ready.shared;
+  call.maps = plan.maps.data() + ready.firstMap;
+  call.numMaps = launch.maps.size();
   // Without scratch memory the number of blocks is not limited to the workers.
   if (launch.workspace)
     call.workspace = session.workspace.data();

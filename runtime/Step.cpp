@@ -110,6 +110,11 @@ struct Sizes : IgnoreFields {
     if (expr)
       found.push_back(*expr);
   }
+  void maps(const char *, const std::vector<TensorMap> &maps) {
+    for (const TensorMap &map : maps)
+      for (ExprId expr : sizesOf(map))
+        found.push_back(expr);
+  }
 };
 
 struct Works : IgnoreFields {
@@ -148,6 +153,13 @@ Operations operationsOf(const Step &step) {
   Works visitor;
   visitFields(step, visitor);
   return visitor.found;
+}
+
+std::vector<ExprId> sizesOf(const TensorMap &map) {
+  std::vector<ExprId> sizes = {map.offset};
+  sizes.insert(sizes.end(), map.dims.begin(), map.dims.end());
+  sizes.insert(sizes.end(), map.strides.begin(), map.strides.end());
+  return sizes;
 }
 
 std::vector<ExprId> sizesOf(const Step &step) {

@@ -11,6 +11,7 @@
 #define MLC_RUNTIME_STEP_H
 
 #include "runtime/Collective.h"
+#include "runtime/TensorMap.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -27,6 +28,9 @@ using SymbolId = uint32_t;
 using ExprId = uint32_t;
 using BufferId = uint32_t;
 using KernelId = uint32_t;
+
+/// A tensor map of a launch, with sizes of the program.
+using TensorMap = BasicTensorMap<ExprId>;
 
 /// The most ranks of a program and of a collective.
 constexpr uint32_t maxRanks = 1 << 16;
@@ -57,6 +61,7 @@ constexpr size_t anyNumber = SIZE_MAX;
 //   starts(name, uint32_t)    the ticket of what the step begins and a later
 //                             one waits for
 //   waits(name, uint32_t)     the ticket of what was begun
+//   maps(name, vector<TensorMap>)  tensor maps of the step's operands
 
 /// The words that a field of that role may be.
 struct Words {
@@ -128,9 +133,12 @@ struct GridLaunchStep {
   static constexpr uint64_t counterBytes = 4096;
   /// As in LaunchStep, but only for profiles.
   std::optional<ExprId> work = {}, products = {};
+  /// The kernel's first parameters.
+  std::vector<TensorMap> maps = {};
 
   /// Limits that no GPU exceeds.
-  static constexpr uint64_t maxBlock = 1024, maxShared = 227 * 1024;
+  static constexpr uint64_t maxBlock = 1024, maxShared = 227 * 1024,
+                            maxMaps = 16;
 
   template <typename Self, typename V> static void fields(Self &self, V &v) {
     v.kernel("kernel", self.kernel);
@@ -141,6 +149,7 @@ struct GridLaunchStep {
     v.size("workspace", self.workspace);
     v.size("work", self.work);
     v.size("products", self.products);
+    v.maps("maps", self.maps);
   }
 };
 
@@ -259,6 +268,7 @@ struct IgnoreFields {
   void axis(const char *, uint32_t) {}
   void starts(const char *, uint32_t) {}
   void waits(const char *, uint32_t) {}
+  void maps(const char *, const std::vector<TensorMap> &) {}
 };
 
 /// "launch", "library", ...
@@ -291,6 +301,9 @@ struct Operations {
   std::optional<ExprId> all, products;
 };
 Operations operationsOf(const Step &step);
+
+/// The size expressions of `map`: its offset, dims and strides.
+std::vector<ExprId> sizesOf(const TensorMap &map);
 
 /// The step's size expressions: its arguments and those of its fields.
 std::vector<ExprId> sizesOf(const Step &step);

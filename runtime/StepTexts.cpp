@@ -2,6 +2,8 @@
 
 #include "runtime/StepTexts.h"
 
+#include <algorithm>
+
 namespace mlc::runtime {
 
 namespace {
@@ -56,6 +58,18 @@ public:
   }
   void starts(const char *name, uint32_t ticket) { number(name, ticket); }
   void waits(const char *name, uint32_t ticket) { number(name, ticket); }
+  void maps(const char *name, const std::vector<TensorMap> &all) {
+    std::string text;
+    for (const TensorMap &map : all) {
+      if (text.size() > maxStepText) {
+        text += "; ...";
+        break;
+      }
+      text += (text.empty() ? "" : "; ") + mapText(map);
+    }
+    if (!all.empty())
+      add(name, "(" + text + ")");
+  }
 
 private:
   static std::string cut(std::string text) {
@@ -69,6 +83,35 @@ private:
     if (known.empty())
       known = cut(toString(program, program.exprs[id]));
     return known;
+  }
+  template <typename T, typename Text>
+  static std::string listText(const std::vector<T> &values, Text textOf) {
+    std::string text;
+    for (const T &value : values)
+      text += (text.empty() ? "" : ", ") + textOf(value);
+    return "[" + text + "]";
+  }
+  /// "f16 of operand 0 at 0, dims [K, M], strides [K*2], box [64, 128],
+  /// swizzle 128"; element strides that are not 1 as "steps [1, 2]".
+  std::string mapText(const TensorMap &map) {
+    auto size = [&](ExprId id) { return sizeText(id); };
+    auto number = [](int64_t value) { return std::to_string(value); };
+    std::string text = std::string(mlc::runtime::name(map.element)) +
+                       " of operand " + number(map.operand) + " at " +
+                       sizeText(map.offset) + ", dims " +
+                       listText(map.dims, size);
+    if (!map.strides.empty())
+      text += ", strides " + listText(map.strides, size);
+    if (map.isForPixels())
+      text += ", " + number(map.pixels) + " pixels of " + number(map.channels) +
+              " channels from " + listText(map.lower, number) + " to " +
+              listText(map.upper, number);
+    else
+      text += ", box " + listText(map.box, number);
+    if (std::any_of(map.steps.begin(), map.steps.end(),
+                    [](uint32_t step) { return step != 1; }))
+      text += ", steps " + listText(map.steps, number);
+    return map.swizzle ? text + ", swizzle " + number(map.swizzle) : text;
   }
   void add(const char *name, const std::string &value) {
     line += (line.empty() ? "" : ", ") + std::string(name) + " " + value;

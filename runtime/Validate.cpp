@@ -110,6 +110,20 @@ private:
     void axis(const char *name, uint32_t index) {
       check(name, index < v.mesh.size(), "no axis");
     }
+    void maps(const char *name, const std::vector<TensorMap> &all) {
+      check(name, all.size() <= GridLaunchStep::maxMaps, "too many maps");
+      for (const TensorMap &map : all) {
+        check(name, map.operand < step.inputs.size() + step.outputs.size(),
+              "a map of no operand");
+        std::string why =
+            whyNotMappable(map, map.dims.size(), map.strides.size());
+        v.ofStep(step, why.empty(),
+                 "has one of its " + std::string(name) +
+                     " that no driver makes: " + why);
+        for (ExprId id : sizesOf(map))
+          size(name, id);
+      }
+    }
     // CollectiveChecks checks tickets.
     void starts(const char *, uint32_t) {}
     void waits(const char *, uint32_t) {}

@@ -123,6 +123,7 @@ FailureOr<CompiledKernels> compileKernels(ModuleOp module, const Target &target,
     kernel.blockThreads = unit.text.block;
     kernel.sharedBytes = unit.text.sharedBytes;
     kernel.workspaceBytes = unit.text.workspaceBytes;
+    kernel.maps = unit.text.maps;
     kernel.products = unit.products;
     result.kernels.push_back(std::move(kernel));
   }

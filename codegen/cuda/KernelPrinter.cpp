@@ -58,8 +58,10 @@ KernelPrinter::KernelPrinter(const Kernel &kernel, const EmitOptions &options,
     printer.views[input] = printer.dense(input, "in" + std::to_string(i));
 }
 
-std::string KernelPrinter::parameters() const {
+std::string KernelPrinter::parameters(const KernelText &kernelText) const {
   std::string text;
+  for (size_t i = 0; i < kernelText.maps.size(); ++i)
+    text += "const __grid_constant__ TensorMap map" + std::to_string(i) + ", ";
   for (auto [i, input] : llvm::enumerate(kernel.inputs))
     text += "const " + storageType(elementOf(input)) + " *__restrict__ in" +
             std::to_string(i) + ", ";
@@ -75,7 +77,11 @@ std::string KernelPrinter::finish(const KernelText &text) {
   // Helpers that sizes need are known only now.
   bool isInt = fitsInt();
   std::string source = "#include \"mlc_device.cuh\"\n";
+<<<<<<< HEAD
   if (text.usesHopper)
+=======
+  if (text.usesHopper || !text.maps.empty())
+>>>>>>> f319fbb555392928c0857871b0cbb7eda1c411b0
     source += "#include \"mlc_hopper.cuh\"\n";
   source += "\n";
   // In an anonymous namespace: a program's kernels all define these names.
@@ -90,7 +96,7 @@ std::string KernelPrinter::finish(const KernelText &text) {
   source += ("\n// Skeleton: " + text.skeleton + "\nMLC_KERNEL(").str() + name +
             ", " + std::to_string(text.block) +
             (text.resident ? ", " + std::to_string(text.resident) : "") + ")(" +
-            parameters() + ") {\n";
+            parameters(text) + ") {\n";
   source += printer.head.text();
   if (text.findsTasks)
     return source + code.text() + "}\n";

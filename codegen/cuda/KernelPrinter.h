@@ -30,6 +30,8 @@ struct KernelText {
   int64_t block = 256, sharedBytes = 0;
   /// Bytes of workspace, which replaces scratch memory; null: none.
   IntExpr workspaceBytes = {};
+  /// Tensor maps that the kernel takes first, by the names map0, map1, ...
+  std::vector<KernelMap> maps = {};
   /// Minimum number of resident blocks per multiprocessor, for which the
   /// compiler may spill registers; 0: the compiler chooses.
   int64_t resident = 0;
@@ -60,7 +62,7 @@ public:
   std::string finish(const KernelText &text);
 
 private:
-  std::string parameters() const;
+  std::string parameters(const KernelText &text) const;
 };
 
 } // namespace mlc::cuda

@@ -30,6 +30,8 @@ private:
   void need(BufferId id);
   void printStep(const Step &step);
   void printLaunch(const Step &step, const GridLaunchStep &launch);
+  std::string mapText(const Step &step, const TensorMap &map,
+                      const std::string &what) const;
   void printOutputs();
 
   std::string sizeText(const Expr &expr) const;
@@ -333,11 +335,38 @@ void ProgramPrinter::printBuffer(BufferId id) {
 // Steps
 //===----------------------------------------------------------------------===//
 
+/// `MapRequest{...}` (kernels/maps.cuh).
+std::string ProgramPrinter::mapText(const Step &step, const TensorMap &map,
+                                    const std::string &what) const {
+  auto list = [](const auto &values, auto textOf) {
+    std::string text;
+    for (const auto &value : values)
+      text += (text.empty() ? "" : ", ") + textOf(value);
+    return "{" + text + "}, ";
+  };
+  auto size = [&](ExprId id) { return sizeText(id); };
+  auto number = [](int64_t value) { return std::to_string(value); };
+  size_t inputs = step.inputs.size();
+  BufferId operand = map.operand < inputs ? step.inputs[map.operand]
+                                          : step.outputs[map.operand - inputs];
+  return "MapRequest{" + quoted(what) + ", " + number(driverType(map.element)) +
+         ", " + number(driverSwizzle(map)) + ", b" + number(operand) + " + " +
+         sizeText(map.offset) + ", " + list(map.dims, size) +
+         list(map.strides, size) + list(map.steps, number) +
+         list(map.box, number) + list(map.lower, number) +
+         list(map.upper, number) + number(map.channels) + ", " +
+         number(map.pixels) + "}";
+}
+
 void ProgramPrinter::printLaunch(const Step &step,
                                  const GridLaunchStep &launch) {
   const std::string &kernel = program.kernels[launch.kernel];
   std::string arguments;
   auto pass = [&](const std::string &text) { arguments += ", " + text; };
+  for (auto [i, map] : llvm::enumerate(launch.maps))
+    arguments += ",\n         " + mapText(step, map,
+                                          "tensor map " + std::to_string(i) +
+                                              " of kernel " + kernel);
   auto cast = [&](BufferId id) { pass("b" + std::to_string(id)); };
   llvm::for_each(step.inputs, cast);
   llvm::for_each(step.outputs, cast);

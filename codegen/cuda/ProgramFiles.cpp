@@ -19,6 +19,8 @@ static std::string declareKernels(const Program &program) {
       continue;
     text +=
         "extern \"C\" __global__ void " + program.kernels[launch->kernel] + "(";
+    for (size_t i = 0; i < launch->maps.size(); ++i)
+      text += "const __grid_constant__ TensorMap, ";
     for (size_t i = 0; i < step.inputs.size() + step.outputs.size(); ++i)
       text += "void *, ";
     for (size_t i = 0; i < step.args.size(); ++i)
@@ -26,6 +28,30 @@ static std::string declareKernels(const Program &program) {
     text += "long long, void *, long long);\n";
   }
   return text;
+}
+
+/// What the host needs for tensor maps, before the kernels' declarations.
+static constexpr const char *mapType =
+    R"(/// A tensor as the copy engine sees it (CUtensorMap).
+struct alignas(64) TensorMap {
+  unsigned long long opaque[16];
+};
+
+)";
+
+static bool hasMaps(const Program &program) {
+  return llvm::any_of(program.steps, [](const Step &step) {
+    auto *launch = std::get_if<GridLaunchStep>(&step.detail);
+    return launch && !launch->maps.empty();
+  });
+}
+
+/// The option of nvcc for an architecture.
+static std::string nvccOption(llvm::StringRef cpu) {
+  // What is of one architecture alone must not be built for another as well.
+  return cpu.ends_with("a") ? "-gencode=arch=compute_" +
+                                  cpu.drop_front(3).str() + ",code=" + cpu.str()
+                            : "-arch=" + cpu.str();
 }
 
 /// Why the program cannot be printed; "" if it can.
@@ -62,7 +88,7 @@ weights.bin is read from the current folder.
 
 With CUDA's toolkit (give your GPU's architecture):
 
-  nvcc -std=c++17 -arch=ARCH -Iinclude -o model SOURCES
+  nvcc -std=c++17 ARCH -Iinclude -o model SOURCES
 
 Without a GPU, against the headers and the library of mlc's emulator:
 
@@ -110,7 +136,10 @@ llvm::Expected<SourceTree> printProgram(const Program &program,
        {"algorithm", "cstdlib", "cstring", "fstream", "iostream", "iterator",
         "string", "type_traits", "vector"})
     text += std::string("#include <") + header + ">\n";
-  text += "\n" + declareKernels(program) + skeletonText("program.cuh").str();
+  text += "\n" + std::string(hasMaps(program) ? mapType : "") +
+          declareKernels(program) + skeletonText("program.cuh").str();
+  if (hasMaps(program))
+    text += skeletonText("maps.cuh");
   text += "\nint main(int argc, char **argv) {\n" +
           printMain(program, weightsSize) + "  return 0;\n}\n";
   tree.push_back({"model.cu", text});
@@ -128,7 +157,7 @@ llvm::Expected<SourceTree> printProgram(const Program &program,
   for (const auto &[name, text] : tree)
     if (llvm::StringRef(name).ends_with(".cu"))
       files += "  " + name + "\n";
-  fill("ARCH", target.cpu);
+  fill("ARCH", nvccOption(target.cpu));
   fill("FILES", files);
   tree.push_back({"README.txt", instructions});
   return tree;

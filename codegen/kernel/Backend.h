@@ -88,6 +88,10 @@ struct CodegenOptions {
   std::string dumpDirectory;
 };
 
+/// A tensor map of a kernel. Sizes are expressions of its symbols; a null
+/// offset is 0.
+using KernelMap = runtime::BasicTensorMap<IntExpr>;
+
 /// One kernel of a code image, in the order of the module's functions.
 struct CompiledKernel {
   /// The function's name in the module, and the symbol of its code; kernels
@@ -105,6 +109,8 @@ struct CompiledKernel {
   int64_t blockThreads = 0, sharedBytes = 0;
   /// Bytes of workspace of a grid-launch step; null: none.
   IntExpr workspaceBytes = {};
+  /// The tensor maps that a grid-launch step passes first.
+  std::vector<KernelMap> maps = {};
   /// Operations of its contractions by definition (a multiply-add counts two);
   /// null: none.
   IntExpr products = {};

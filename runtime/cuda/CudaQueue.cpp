@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 
 namespace mlc::runtime::cuda {
 
@@ -271,6 +272,9 @@ void CudaQueue::launch(const Launch &launch) {
 /// Sets the kernel's parameters as documented in docs/Cuda.md.
 void CudaQueue::setWords(const Launch &launch) {
   words.clear();
+  for (size_t i = 0; i < launch.numMaps; ++i)
+    words.insert(words.end(), std::begin(launch.maps[i].made.words),
+                 std::end(launch.maps[i].made.words));
   for (size_t i = 0; i < launch.numBuffers; ++i)
     words.push_back(address(launch.buffers[i]));
   for (size_t i = 0; i < launch.numSymbols; ++i)
@@ -307,6 +311,8 @@ Status CudaQueue::tryLaunch(const Launch &launch, const CudaKernel &kernel) {
                              " bytes of shared memory in a block, " + gpu.name +
                              " has " + std::to_string(gpu.maxShared));
   Status status = allowShared(launch, kernel);
+  if (status.ok())
+    status = setMaps(launch, kernel);
   if (!status.ok())
     return status;
   setWords(launch);

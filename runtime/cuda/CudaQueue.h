@@ -78,6 +78,8 @@ private:
   bool usesPinned(uint64_t bytes) const;
   Status tryLaunch(const Launch &launch, const CudaKernel &kernel);
   Status allowShared(const Launch &launch, const CudaKernel &kernel);
+  Status encode(const Launch &launch, const CudaKernel &kernel, size_t index);
+  Status setMaps(const Launch &launch, const CudaKernel &kernel);
   void setWords(const Launch &launch);
   Status runOnHost(const LibraryLaunch &launch);
 

@@ -17,14 +17,17 @@ Status Driver::load(const char *library, const char *remedy) {
     return lacks("cannot load " + std::string(text ? text : library));
   }
   std::string missing;
-  auto take = [&](auto &function, const char *name) {
+  auto take = [&](auto &function, const char *name, bool isOptional) {
     function =
         reinterpret_cast<std::decay_t<decltype(function)>>(dlsym(handle, name));
-    if (!function && missing.empty())
+    if (!function && !isOptional && missing.empty())
       missing = name;
   };
-#define MLC_CUDA_DRIVER_LOOKUP(name, parameters) take(name, #name);
+#define MLC_CUDA_DRIVER_LOOKUP(name, parameters) take(name, #name, false);
   MLC_CUDA_DRIVER_FUNCTIONS(MLC_CUDA_DRIVER_LOOKUP)
+#undef MLC_CUDA_DRIVER_LOOKUP
+#define MLC_CUDA_DRIVER_LOOKUP(name, parameters) take(name, #name, true);
+  MLC_CUDA_DRIVER_OPTIONAL_FUNCTIONS(MLC_CUDA_DRIVER_LOOKUP)
 #undef MLC_CUDA_DRIVER_LOOKUP
   isEmulator = dlsym(handle, "mlcEmulatorReport") != nullptr;
   if (!missing.empty())

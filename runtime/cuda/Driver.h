@@ -130,6 +130,18 @@ constexpr uintptr_t CU_LAUNCH_PARAM_END = 0, CU_LAUNCH_PARAM_BUFFER_POINTER = 1,
   X(cuEventElapsedTime, (float *milliseconds, CUevent from, CUevent to))       \
   X(cuGetErrorName, (CUresult result, const char **text))                      \
   X(cuGetErrorString, (CUresult result, const char **text))
+// The same for functions that older drivers lack (before CUDA 12).
+// Enumerations are CUDA's: type, interleave, swizzle, promotion, fill.
+#define MLC_CUDA_DRIVER_OPTIONAL_FUNCTIONS(X)                                  \
+  X(cuTensorMapEncodeTiled,                                                    \
+    (void *map, int type, unsigned rank, void *address, const uint64_t *dims,  \
+     const uint64_t *strides, const uint32_t *box, const uint32_t *steps,      \
+     int interleave, int swizzle, int promotion, int fill))                    \
+  X(cuTensorMapEncodeIm2col,                                                   \
+    (void *map, int type, unsigned rank, void *address, const uint64_t *dims,  \
+     const uint64_t *strides, const int *lower, const int *upper,              \
+     unsigned channels, unsigned pixels, const uint32_t *steps,                \
+     int interleave, int swizzle, int promotion, int fill))
 // clang-format on
 
 /// The table of functions. It outlives all objects made with it.
@@ -137,6 +149,8 @@ struct Driver {
 #define MLC_CUDA_DRIVER_MEMBER(name, parameters)                               \
   std::add_pointer_t<CUresult parameters> name = nullptr;
   MLC_CUDA_DRIVER_FUNCTIONS(MLC_CUDA_DRIVER_MEMBER)
+  /// Null if the driver lacks them.
+  MLC_CUDA_DRIVER_OPTIONAL_FUNCTIONS(MLC_CUDA_DRIVER_MEMBER)
 #undef MLC_CUDA_DRIVER_MEMBER
 
   /// Whether the functions are the emulator's, whatever the library's name.

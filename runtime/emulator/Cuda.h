@@ -128,8 +128,9 @@ MLC_EMULATOR_API CUresult cuTensorMapEncodeIm2col(
 MLC_EMULATOR_API CUresult cuGetErrorName(CUresult error, const char **name);
 MLC_EMULATOR_API CUresult cuGetErrorString(CUresult error, const char **text);
 
-/// Runs a function of this process on a grid, with parameters of eight bytes. A
-/// program built against the emulator contains its own kernels.
+/// Runs a function of this process on a grid. Its parameters are tensor maps of
+/// 16 words, and then one word each. A program built against the emulator
+/// contains its own kernels.
 MLC_EMULATOR_API CUresult mlcEmulatorLaunch(
     const void *kernel, unsigned gridX, unsigned gridY, unsigned gridZ,
     unsigned blockX, unsigned blockY, unsigned blockZ, unsigned sharedBytes,

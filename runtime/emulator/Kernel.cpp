@@ -245,6 +245,8 @@ CUresult mlcEmulatorLaunch(const void *kernel, unsigned gridX, unsigned gridY,
       sharedBytes > maxSharedMemory() || count > maxWords || (count && !words))
     return CUDA_ERROR_INVALID_VALUE;
   launch.words.assign(words, words + count);
+  if (CUresult error = takeMaps(launch))
+    return error;
   launch.function = const_cast<void *>(kernel);
   launch.isInstrumented = false;
   launch.isOrdered = true; // without checks that costs nothing

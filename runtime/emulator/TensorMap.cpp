@@ -77,6 +77,7 @@ CUresult begin(const Request &request, TensorMap &map) {
   map.swizzle = uint8_t(request.swizzle ? 16 << request.swizzle : 0);
   map.isTF32 = request.type == tf32;
   map.strides[0] = elementSizes[request.type];
+  uint64_t extent = 0; // of the dims before, in bytes
   for (unsigned i = 0; i < request.rank; ++i) {
     if (!request.dims[i] || request.dims[i] > uint64_t(1) << 32 ||
         !request.steps[i] || request.steps[i] > 8)
@@ -84,12 +85,15 @@ CUresult begin(const Request &request, TensorMap &map) {
     map.dims[i] = uint32_t(request.dims[i] - 1);
     // Without interleaving the first is ignored.
     map.steps[i] = i ? uint8_t(request.steps[i]) : 1;
-    if (!i)
-      continue;
-    uint64_t stride = request.strides[i - 1];
-    if (stride % 16 || stride >= uint64_t(1) << 40)
-      return CUDA_ERROR_INVALID_VALUE;
-    map.strides[i] = stride;
+    if (i) {
+      uint64_t stride = request.strides[i - 1];
+      if (stride % 16 || stride >= uint64_t(1) << 40 || stride < extent)
+        return CUDA_ERROR_INVALID_VALUE;
+      map.strides[i] = stride;
+    }
+    // A stride is below 2^40, so only a product that is no stride overflows.
+    if (__builtin_mul_overflow(map.strides[i], request.dims[i], &extent))
+      extent = UINT64_MAX;
   }
   return CUDA_SUCCESS;
 }

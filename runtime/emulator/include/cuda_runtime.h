@@ -13,8 +13,12 @@
 #include <cstdint>
 #include <cstring>
 #include <map>
+#include <vector>
+
+#define CUDART_VERSION 13000
 
 #define __global__
+#define __grid_constant__
 
 typedef int cudaError_t;
 constexpr cudaError_t cudaSuccess = 0;
@@ -22,6 +26,7 @@ typedef void *cudaStream_t;
 
 enum cudaMemcpyKind { cudaMemcpyHostToDevice = 1, cudaMemcpyDeviceToHost = 2 };
 enum cudaDeviceAttr { cudaDevAttrMultiProcessorCount = 16 };
+enum { cudaEnableDefault = 0 };
 enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize = 8 };
 
 struct dim3 {
@@ -53,6 +58,17 @@ int cuMemcpyDtoHAsync_v2(void *to, unsigned long long from, size_t bytes,
                          void *stream);
 int cuStreamSynchronize(void *stream);
 int cuGetErrorString(int error, const char **text);
+int cuTensorMapEncodeTiled(void *map, int type, unsigned rank, void *address,
+                           const uint64_t *dims, const uint64_t *strides,
+                           const uint32_t *box, const uint32_t *steps,
+                           int interleave, int swizzle, int promotion,
+                           int fill);
+int cuTensorMapEncodeIm2col(void *map, int type, unsigned rank, void *address,
+                            const uint64_t *dims, const uint64_t *strides,
+                            const int *lower, const int *upper,
+                            unsigned channels, unsigned pixels,
+                            const uint32_t *steps, int interleave, int swizzle,
+                            int promotion, int fill);
 int mlcEmulatorLaunch(const void *kernel, unsigned gridX, unsigned gridY,
                       unsigned gridZ, unsigned blockX, unsigned blockY,
                       unsigned blockZ, unsigned sharedBytes,
@@ -77,8 +93,8 @@ inline unsigned long long address(const void *memory) {
   return reinterpret_cast<uintptr_t>(memory);
 }
 
-/// A CUDA error, and a device attribute.
-constexpr int invalidValue = 1, mostSharedMemory = 97;
+/// CUDA errors, and a device attribute.
+constexpr int invalidValue = 1, symbolNotFound = 500, mostSharedMemory = 97;
 
 /// Bytes of dynamic shared memory that kernels may use, if they asked.
 inline std::map<const void *, size_t> &allowedShared() {
@@ -92,12 +108,12 @@ inline bool mayHaveShared(const void *kernel, size_t bytes) {
          (asked == allowedShared().end() ? size_t(48) << 10 : asked->second);
 }
 
-/// A parameter as eight bytes, which all of mlc's kernels have.
-template <typename T> uint64_t word(T value) {
-  static_assert(sizeof(T) == 8, "parameters have eight bytes");
-  uint64_t bits;
-  std::memcpy(&bits, &value, sizeof(bits));
-  return bits;
+/// Adds a parameter's words: one, or 16 of a tensor map.
+template <typename T> void addWords(std::vector<uint64_t> &words, T value) {
+  static_assert(sizeof(T) == 8 || sizeof(T) == 128,
+                "parameters have eight bytes, or are tensor maps");
+  words.resize(words.size() + sizeof(T) / 8);
+  std::memcpy(&words[words.size() - sizeof(T) / 8], &value, sizeof(T));
 }
 
 } // namespace mlc_emulator
@@ -143,6 +159,18 @@ inline cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute,
   return error ? error : cuDeviceGetAttribute(value, attribute, device);
 }
 
+/// Of the driver's functions, those that make tensor maps.
+inline cudaError_t cudaGetDriverEntryPointByVersion(const char *name,
+                                                    void **function, unsigned,
+                                                    unsigned long long) {
+  *function = std::strcmp(name, "cuTensorMapEncodeTiled") == 0
+                  ? reinterpret_cast<void *>(&cuTensorMapEncodeTiled)
+              : std::strcmp(name, "cuTensorMapEncodeIm2col") == 0
+                  ? reinterpret_cast<void *>(&cuTensorMapEncodeIm2col)
+                  : nullptr;
+  return *function ? mlc_emulator::open() : mlc_emulator::symbolNotFound;
+}
+
 /// The limit is the device's; by default a kernel has 48 KiB.
 template <typename Kernel>
 cudaError_t cudaFuncSetAttribute(Kernel *kernel, cudaFuncAttribute, int value) {
@@ -163,15 +191,15 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config,
                                Arguments... arguments) {
   if (int error = mlc_emulator::open())
     return error;
-  const uint64_t words[] = {
-      mlc_emulator::word(static_cast<Parameters>(arguments))...};
+  std::vector<uint64_t> words;
+  (mlc_emulator::addWords(words, static_cast<Parameters>(arguments)), ...);
   const dim3 &grid = config->gridDim, &block = config->blockDim;
   auto *function = reinterpret_cast<const void *>(kernel);
   if (!mlc_emulator::mayHaveShared(function, config->dynamicSmemBytes))
     return mlc_emulator::invalidValue;
   return mlcEmulatorLaunch(function, grid.x, grid.y, grid.z, block.x, block.y,
-                           block.z, unsigned(config->dynamicSmemBytes), words,
-                           sizeof...(Parameters));
+                           block.z, unsigned(config->dynamicSmemBytes),
+                           words.data(), words.size());
 }
 
 #endif // MLC_EMULATOR_CUDA_RUNTIME_H

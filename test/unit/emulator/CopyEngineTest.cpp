@@ -320,7 +320,8 @@ TEST_CASE("limits of maps", "[copies]") {
   };
   CHECK(encode([](Tiled &) {}) == 0);
   CHECK(encode([](Tiled &t) { t.rank = 5; }) == 0);
-  CHECK(encode([](Tiled &t) { t.dims[1] = 1ull << 32; }) == 0);
+  CHECK(encode([](Tiled &t) { t.dims[2] = 1ull << 32; }) == 0);
+  CHECK(encode([](Tiled &t) { t.strides[0] = 144, t.strides[1] = 1152; }) == 0);
   CHECK(encode([](Tiled &t) { t.steps[0] = 8; }) == 0);
   CHECK(encode([](Tiled &t) { t.swizzle = Swizzle128; }) == 0);
   for (auto change : std::vector<void (*)(Tiled &)>{
@@ -329,7 +330,10 @@ TEST_CASE("limits of maps", "[copies]") {
            [](Tiled &t) { t.shift = 8; },
            [](Tiled &t) { t.mapShift = 32; },
            [](Tiled &t) { t.dims[2] = 0; },
-           [](Tiled &t) { t.dims[1] = (1ull << 32) + 1; },
+           [](Tiled &t) { t.dims[2] = (1ull << 32) + 1; },
+           [](Tiled &t) { t.strides[0] = 112; },
+           [](Tiled &t) { t.strides[1] = 1008; },
+           [](Tiled &t) { t.strides[1] = 0; },
            [](Tiled &t) { t.strides[0] = 120; },
            [](Tiled &t) { t.strides[1] = 1ull << 40; },
            [](Tiled &t) { t.box[1] = 0; },

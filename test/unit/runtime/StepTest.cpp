@@ -38,6 +38,25 @@ struct Fill {
   void axis(const char *, uint32_t &index) { index = 0; }
   void starts(const char *, uint32_t &ticket) { ticket = 0; }
   void waits(const char *, uint32_t &ticket) { ticket = 0; }
+  void maps(const char *, std::vector<TensorMap> &maps) {
+    TensorMap map;
+    map.element = MapElement::BF16;
+    map.offset = map.dims.emplace_back() = samples.size;
+    map.box = {64};
+    map.steps = {2};
+    map.swizzle = 128;
+    maps = {map, map};
+    maps[1].operand = 1;
+    maps[1].dims.assign(3, samples.size);
+    maps[1].strides.assign(2, samples.size);
+    maps[1].box.clear();
+    maps[1].steps.assign(3, 1);
+    maps[1].swizzle = 0;
+    maps[1].pixels = 9;
+    maps[1].channels = 8;
+    maps[1].lower = {-7};
+    maps[1].upper = {5};
+  }
 };
 
 /// Names and values, as numbers and as `mlc inspect` must show them.
@@ -61,6 +80,12 @@ struct Collect {
   void axis(const char *n, uint32_t v) { add(n, v, "data"); }
   void starts(const char *n, uint32_t v) { number(n, v); }
   void waits(const char *n, uint32_t v) { number(n, v); }
+  void maps(const char *n, const std::vector<TensorMap> &v) {
+    add(n, v.at(0).operand,
+        "(bf16 of operand 0 at N*7, dims [N*7], box [64], steps [2], swizzle "
+        "128; bf16 of operand 1 at N*7, dims [N*7, N*7, N*7], strides [N*7, "
+        "N*7], 9 pixels of 8 channels from [-7] to [5])");
+  }
 };
 
 /// Sets the field with number `left` to `bad`. `name` stays empty where every
@@ -102,6 +127,10 @@ struct Damage {
       name = n, ticket = bad;
   }
   void waits(const char *n, uint32_t &ticket) { starts(n, ticket); }
+  void maps(const char *n, std::vector<TensorMap> &maps) {
+    if (isIt())
+      name = n, maps[0].operand = bad;
+  }
 };
 
 const std::vector<MeshAxis> mesh = {{"data", 4}};
