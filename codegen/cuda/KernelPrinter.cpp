@@ -77,11 +77,7 @@ std::string KernelPrinter::finish(const KernelText &text) {
   // Helpers that sizes need are known only now.
   bool isInt = fitsInt();
   std::string source = "#include \"mlc_device.cuh\"\n";
-<<<<<<< HEAD
-  if (text.usesHopper)
-=======
   if (text.usesHopper || !text.maps.empty())
->>>>>>> f319fbb555392928c0857871b0cbb7eda1c411b0
     source += "#include \"mlc_hopper.cuh\"\n";
   source += "\n";
   // In an anonymous namespace: a program's kernels all define these names.
