@@ -226,7 +226,7 @@ def sources(artifact):
 
 MAP = re.compile(r"(?P<element>\w+) of operand (?P<operand>\d+) at (?P<offset>.+?), dims \[(?P<dims>.*?)\],"
                  r" strides \[(?P<strides>.*?)\], box \[(?P<box>.*?)\], swizzle (?P<swizzle>\d+)")
-FIELDS = "args|tasks|block|shared|scratch|workspace|work|products"
+FIELDS = "tasks|block|shared|scratch|workspace|work|products"
 # CUtensorMapDataType
 ELEMENTS = {"u8": 0, "f16": 6, "f32": 7, "bf16": 9, "tf32": 11}
 
@@ -250,10 +250,10 @@ class Kernel:
                        check=True)
         done = subprocess.run([BUILD / "bin/mlc", "inspect", "--json", artifact], check=True, capture_output=True)
         (step,) = (step for step in json.loads(done.stdout)["steps"] if step["kind"] == "grid-launch")
-        text, maps = re.fullmatch(r"(.*?)(?:, maps \((.*)\))?", step["text"]).groups()
+        text, maps, symbols = re.fullmatch(r"(.*?)(?:, maps \((.*?)\))?(, args .*)?", step["text"]).groups()
         fields = dict(field.split(" ", 1) for field in re.split(rf", (?=(?:{FIELDS}) )", text))
         self.name, self.text = fields["kernel"], sources(artifact.read_bytes())[fields["kernel"]]
-        symbols = [case.symbol] if "args" in fields else []
+        symbols = [case.symbol] if symbols else []
 
         def number(text):
             return eval(text.replace("floordiv", "//"), {}, {"n": case.symbol})  # of our own compiler
@@ -338,7 +338,8 @@ class Driver:
         """The 16 words of a tensor map of one of the operands."""
         def array(kind, numbers):
             return (kind * len(numbers))(*numbers)
-        words, rank = (ctypes.c_uint64 * 16)(), len(fields["dims"])
+        room, rank = (ctypes.c_uint64 * 24)(), len(fields["dims"])
+        words = (ctypes.c_uint64 * 16).from_buffer(room, -ctypes.addressof(room) % 64)  # as CUtensorMap is aligned
         address = operands[fields["operand"][0]].value + fields["offset"][0]
         swizzle = {0: 0, 32: 1, 64: 2, 128: 3}[fields["swizzle"][0]]
         self.call("cuTensorMapEncodeTiled", words, ELEMENTS[fields["element"]], rank, ctypes.c_void_p(address),
@@ -357,6 +358,7 @@ def run(folder, source, result):
     module, function = ctypes.c_void_p(), ctypes.c_void_p()
     driver.call("cuModuleLoadData", ctypes.byref(module), source.read_bytes() + b"\0", code=INVALID)
     driver.call("cuModuleGetFunction", ctypes.byref(function), module, launch["kernel"].encode(), code=INVALID)
+    driver.call("cuFuncSetAttribute", function, 8, launch["shared"])  # the most shared memory of a block
     words, kept = [], []
     for name in launch["inputs"]:
         kept.append(np.ascontiguousarray(np.load(folder / name)))

@@ -6,12 +6,11 @@ from faults import Fault, p, part_faults
 def pipeline_faults(kernel):
     """Barriers, phases, stages and products, however factors come."""
     yield Fault(kernel, "a stage is full an arrival too late", "initBarrier(full + i, ", "initBarrier(full + i, 1 + ")
-    yield Fault(kernel, "a stage is empty a warp too early", "threads / 32);", "threads / 32 - 1);")
+    yield Fault(kernel, "a stage is empty when half of the warps have read it", "threads / 32);", "threads / 64);")
     yield Fault(kernel, "a stage is empty a warp too late", "threads / 32);", "threads / 32 + 1);")
     yield Fault(kernel, "a stage's barrier is not made", "for (int i = 0; i < STAGES; ++i) {", "for (int i = 1; i < STAGES; ++i) {")
     yield Fault(kernel, "no barrier behind those that are made", p(r"(fenceBarrierInit\(\); \}) syncBlock\(\);"), r"\1")
     yield Fault(kernel, "tiles at no multiple of 1024", "tiles += -sharedAddress(tiles) & 1023;", "")
-    yield Fault(kernel, "tiles over the barriers", "tiles = sharedMemory() + 256;", "tiles = sharedMemory();")
     yield Fault(kernel, "a stage too many", "++stage == STAGES", "++stage == STAGES + 1")
     yield Fault(kernel, "uses are not counted", "++use;", ";")
     yield Fault(kernel, "copies over what is read", "waitForPhase(empty + turn.stage, turn.use - 1);", "")
@@ -51,7 +50,7 @@ def pipeline_faults(kernel):
     yield Fault(kernel, "copies for other tasks", "number < tasks; number += gridDim.x) {\n      const Task task(problem, number);\n      TileA",
                 "number < tasks; number += gridDim.x) {\n      const Task task(problem, number / 2);\n      TileA")
     yield Fault(kernel, "a task is left out", "number < tasks", "number < tasks - 1")
-    yield Fault(kernel, "more registers than there are", "raiseRegisters<MULTIPLYING>", "raiseRegisters<MULTIPLYING + 64>")
+    yield Fault(kernel, "more registers than there are", "raiseRegisters<MULTIPLYING>", "raiseRegisters<MULTIPLYING + 8>")
     yield Fault(kernel, "a warp keeps its registers", "raiseRegisters<MULTIPLYING>();", "if (threadIdx.x < 224) raiseRegisters<MULTIPLYING>();")
     yield Fault(kernel, "a warp does not multiply", "fenceProducts();", "if (threadIdx.x / 32 == 5) continue;\n      fenceProducts();")
     yield Fault(kernel, "a warp has other factors", "b + k * nextB", "b + (threadIdx.x / 32 == 6 ? 0 : k) * nextB")
@@ -64,8 +63,6 @@ def map_faults(kernel):
     yield Fault(kernel, "expects nothing", "arriveAndExpect(barrier, mappedBytes)", "arrive(barrier)")
     yield Fault(kernel, "does not tell what it expects", "arriveAndExpect(barrier, mappedBytes);", ";")
     yield Fault(kernel, "barriers that copies do not see", "fenceBarrierInit();", "")
-    yield Fault(kernel, "two threads copy", "if (threadIdx.x != 0)\n      return;", "if (threadIdx.x > 1)\n      return;")
-    yield Fault(kernel, "all threads of a warp copy", "gathers || threadIdx.x == 0", "threadIdx.x < 32")
     yield Fault(kernel, "maps exchanged", "&map0, &map1", "&map1, &map0")
     yield Fault(kernel, "A's corner in k off by one", "barrier, int(k), int(m)", "barrier, int(k) + 1, int(m)")
     yield Fault(kernel, "A's corner in rows off by one", "barrier, int(k), int(m)", "barrier, int(k), int(m) + 1")
@@ -85,6 +82,8 @@ def map_faults(kernel):
 
 def gather_faults(kernel):
     """Copies by threads; B has a map."""
+    yield Fault(kernel, "every thread asks for boxes", "if (threadIdx.x != 0)\n      return;", "")
+    yield Fault(kernel, "every thread tells what it expects", "mappedBytes > 0 && threadIdx.x == 0", "mappedBytes > 0")
     yield Fault(kernel, "copies that products do not see", "fenceAsyncProxy();", "")
     yield Fault(kernel, "a fence before copies have come", p(r"waitForCopies<lag>\(\);( handOver\(behind, 1\);)"), r"\1")
     yield Fault(kernel, "waits for a copy less", "waitForCopies<lag>();", "waitForCopies<lag + 1>();")
