@@ -8,7 +8,7 @@ using namespace mlir;
 
 namespace mlc::cuda {
 
-static std::optional<runtime::MapElement> elementOfMap(Type type) {
+std::optional<runtime::MapElement> elementOfMap(Type type) {
   using runtime::MapElement;
   if (type.isF16())
     return MapElement::F16;

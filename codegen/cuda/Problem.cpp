@@ -30,7 +30,11 @@ private:
   void load(StringRef name, const Access &access, ArrayRef<Operation *> casts);
   void bits(StringRef name, const Access &access);
   void copy(StringRef name, StringRef row, const Access &access,
-            const FactorMap &map);
+            ArrayRef<unsigned> rows, const FactorMap &map);
+  std::string copyOfBox(ElementPrinter &printer, StringRef row,
+                        const Access &access, const FactorMap &map);
+  std::string copyOfPixels(ElementPrinter &printer, StringRef row,
+                           ArrayRef<unsigned> rows, const FactorMap &map);
 };
 
 } // namespace
@@ -237,26 +241,56 @@ void ProblemPrinter::bits(StringRef name, const Access &access) {
 }
 
 void ProblemPrinter::copy(StringRef name, StringRef row, const Access &access,
-                          const FactorMap &map) {
+                          ArrayRef<unsigned> rows, const FactorMap &map) {
   std::string parameters = "void *to, const TensorMap *map, uint64_t *barrier, "
                            "Index batch, Index " +
                            row.str() + ", Index k";
   method("void", ("copy" + name).str(), parameters,
          [&](ElementPrinter &printer, Code &code) {
-           SmallVector<IntExpr> extents;
-           joinRuns(c, access, roles.batch, extents);
-           Indices batch = printer.unflatten(Index("batch"), extents);
-           std::string call = "copyTensor(to, map, barrier";
-           for (const FactorMap::Dim &dim : map.dims)
-             call +=
-                 ", int(" +
-                 (dim.role == FactorMap::Role::K     ? "k"
-                  : dim.role == FactorMap::Role::Row ? row.str()
-                                                     : batch[dim.run].text) +
-                 ")";
-           code.line(call + ");");
+           code.line(map.map.isForPixels()
+                         ? copyOfPixels(printer, row, rows, map)
+                         : copyOfBox(printer, row, access, map));
            return std::string();
          });
+}
+
+std::string ProblemPrinter::copyOfBox(ElementPrinter &printer, StringRef row,
+                                      const Access &access,
+                                      const FactorMap &map) {
+  SmallVector<IntExpr> extents;
+  joinRuns(c, access, roles.batch, extents);
+  Indices batch = printer.unflatten(Index("batch"), extents);
+  std::string call = "copyTensor(to, map, barrier";
+  for (const FactorMap::Dim &dim : map.dims)
+    call += ", int(" +
+            (dim.role == FactorMap::Role::K     ? "k"
+             : dim.role == FactorMap::Role::Row ? row.str()
+                                                : batch[dim.run].text) +
+            ")";
+  return call + ");";
+}
+
+std::string ProblemPrinter::copyOfPixels(ElementPrinter &printer, StringRef row,
+                                         ArrayRef<unsigned> rows,
+                                         const FactorMap &map) {
+  Indices places(c.dims.size(), Index(0));
+  for (auto [d, place] : llvm::zip_equal(rows, placesOf(printer, row, rows)))
+    places[d] = place;
+  for (auto [d, place] :
+       llvm::zip_equal(roles.k, placesOf(printer, "k", roles.k)))
+    places[d] = place;
+  auto sum = [&](const Index &place, int64_t by, int64_t offset) {
+    return printer.add(printer.mul(place, Index(by)), Index(offset)).text;
+  };
+  std::string call =
+      "copyPixels(to, map, barrier, int(" + places[roles.k.back()].text + ")";
+  for (const FactorMap::PixelDim &dim : map.pixelDims)
+    call += ", int(" +
+            (dim.row ? sum(places[*dim.row], dim.step, dim.offset) : "0") + ")";
+  for (const FactorMap::PixelDim &dim : ArrayRef(map.pixelDims).drop_back())
+    call += ", uint16_t(" +
+            (dim.k ? sum(places[*dim.k], dim.dilation, 0) : "0") + ")";
+  return call + ");";
 }
 
 std::string ProblemPrinter::print(const SplitK &split, bool finishesRuns,
@@ -284,9 +318,9 @@ std::string ProblemPrinter::print(const SplitK &split, bool finishesRuns,
     bits("B", roles.b(c));
   }
   if (mapA)
-    copy("A", "m", roles.a(c), *mapA);
+    copy("A", "m", roles.a(c), roles.rows, *mapA);
   if (mapB)
-    copy("B", "n", roles.b(c), *mapB);
+    copy("B", "n", roles.b(c), roles.columns, *mapB);
   return text +
          (finishesRuns ? printFinishOfRuns(to, c, roles)
                        : printFinish(to, c, roles)) +

@@ -32,6 +32,8 @@ findSource(const Kernel &kernel, const Contraction &c, const Access &access,
            const Roles &roles, ArrayRef<unsigned> rows, int64_t tileRows) {
   Source source = {findFactorMap(kernel, c, access, roles, rows, tileRows),
                    chooseReading(c, access, roles, rows)};
+  if (!source.map)
+    source.map = findPixelMap(kernel, c, access, roles, rows, tileRows);
   int64_t bytes = storageBytes(access.element);
   bool isReadable = bytes <= 2 && source.reading.isByVectors() &&
                     (bytes == 2 || source.reading.alongK);

@@ -77,7 +77,7 @@ def test_tiles(tools, tmp_path, kind):
     long = 16 * 128 // WORD[kind]
     for m, n, k in [(128, 256, long), (136, 208, long + 8), (128, 128, 64), (160, 136, 200), (136, 72, 136), (72, 136, 136),
                     (65, 72, 144)]:
-        k = max(k, 128 // WORD[kind])
+        k = max(k + -k % (16 // WORD[kind]), 128 // WORD[kind])
         for turned in WAYS[kind] if k < long else WAYS[kind][:2]:
             rows = m + (-m % 8 if turned[0] else 0)
             make.product(f"t{m}x{n}x{k}_{turned[0]:d}{turned[1]:d}", ("B", rows, k), ("B", k, n), turned, [{"B": 1}, {"B": 2}])
