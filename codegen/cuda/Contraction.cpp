@@ -37,9 +37,16 @@ Roles findRoles(const Contraction &c) {
     std::swap(roles.rows, roles.columns);
     roles.isSwapped = true;
   }
-  auto last = llvm::find(roles.columns, unsigned(fastest));
-  if (last != roles.columns.end())
-    std::rotate(last, last + 1, roles.columns.end());
+  auto moveLast = [](SmallVector<unsigned> &dims, auto found) {
+    if (found != dims.end())
+      std::rotate(found, found + 1, dims.end());
+  };
+  moveLast(roles.columns, llvm::find(roles.columns, unsigned(fastest)));
+  // Where channels are last, neighbours along K are channels.
+  auto isRun = [&](unsigned d) {
+    return c.x.strides[d].isConstant(1) && c.w.strides[d].isConstant(1);
+  };
+  moveLast(roles.k, llvm::find_if(roles.k, isRun));
   return roles;
 }
 
@@ -67,20 +74,21 @@ bool isMultiple(IntExpr value, int64_t count) {
 
 bool hasRuns(const Contraction &c, const Access &access,
              ArrayRef<unsigned> dims, int64_t count) {
-  IntExpr length = runAlong(c, access, dims);
-  if (access.divisor != 1 || length.isConstant(1) ||
-      !isMultiple(length, count) || !isMultiple(access.offset, count))
+  if (access.divisor != 1 || !isMultiple(access.offset, count))
     return false;
-  // Find the loops that make up the run; steps of all other loops must keep the
-  // alignment.
-  IntExpr within = IntExpr::constant(c.context, 1);
+  // Find the fewest loops that make up runs; steps of all other loops must keep
+  // the alignment.
+  IntExpr length = IntExpr::constant(c.context, 1);
   llvm::SmallBitVector together(c.dims.size());
   for (unsigned d : llvm::reverse(dims)) {
-    if (within == length)
+    if (access.strides[d] != length ||
+        (together.any() && isMultiple(length, count)))
       break;
     together.set(d);
-    within = within * c.dims[d].extent;
+    length = length * c.dims[d].extent;
   }
+  if (length.isConstant(1) || !isMultiple(length, count))
+    return false;
   for (auto [d, stride] : llvm::enumerate(access.strides))
     if (!together.test(d) && !isMultiple(stride, count))
       return false;
