@@ -18,7 +18,6 @@ namespace mlc {
 struct CompileOptions : PipelineOptions {
   /// Threads that compile; the artifact's bytes do not depend on it.
   unsigned threads = 2;
-  Precision precision = Precision::TF32;
   /// Where not empty: the IR and assembly of kernels, for people.
   std::string dumpDirectory;
   /// What the program may take; launches run again where it would take more.

@@ -100,9 +100,9 @@ void addOptimizePasses(OpPassManager &pm, const PipelineOptions &options) {
 }
 
 void addLayoutPasses(OpPassManager &pm, const PipelineOptions &options) {
-  // Stores channels in blocks of a vector's size, so that convolutions run on
-  // whole vectors, and rearranges weights to match.
-  pm.addPass(createLayoutPass(options.getCodeTarget()));
+  // Stores channels in blocks of a vector's size, or last where that pays, so
+  // that convolutions run on whole vectors, and rearranges weights to match.
+  pm.addPass(createLayoutPass(options.getCodeTarget(), options.precision));
   // Rearranges weights now, not at run time.
   pm.addNestedPass<func::FuncOp>(createConstantFoldPass());
 }

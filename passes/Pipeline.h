@@ -17,6 +17,8 @@ struct PipelineOptions {
   /// The back end; null: the registry's for the target. Needed from the layout
   /// phase on.
   const Backend *backend = nullptr;
+  /// What contractions of float32 may use.
+  Precision precision = Precision::TF32;
   /// Training options, if the model is trained.
   std::optional<DifferentiateOptions> training;
   /// How programs are split over ranks; empty if they are not.

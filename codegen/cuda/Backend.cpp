@@ -1,6 +1,7 @@
 //===- Backend.cpp - Code for GPUs by CUDA --------------------------------===//
 
 #include "codegen/cuda/Backend.h"
+#include "codegen/cuda/ChannelsLast.h"
 #include "codegen/cuda/DeviceHeader.h"
 #include "codegen/cuda/Emit.h"
 #include "codegen/cuda/Group.h"
@@ -42,6 +43,15 @@ public:
     registry.insert<affine::AffineDialect, arith::ArithDialect,
                     exec::ExecDialect, func::FuncDialect, linalg::LinalgDialect,
                     math::MathDialect, tensor::TensorDialect>();
+  }
+
+  ConvolutionLayout getConvolutionLayout(const Target &target) const override {
+    return {.channelsLast = hasTensorCores(target)};
+  }
+  double getChannelsLastGain(const Target &target,
+                             const ImageConvolution &convolution,
+                             Precision precision) const override {
+    return channelsLastGain(convolution, target, precision);
   }
 
   bool canJoinLoopGroup(const Target &, llvm::ArrayRef<Operation *> group,

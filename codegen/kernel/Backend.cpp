@@ -26,6 +26,11 @@ ConvolutionLayout Backend::getConvolutionLayout(const Target &) const {
   return {};
 }
 
+double Backend::getChannelsLastGain(const Target &, const ImageConvolution &,
+                                    Precision) const {
+  return 0;
+}
+
 FusionLimits Backend::getFusionLimits(const Target &) const { return {}; }
 
 bool Backend::canPadResult(linalg::LinalgOp, tensor::PadOp) const {

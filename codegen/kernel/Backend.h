@@ -46,6 +46,18 @@ struct ConvolutionLayout {
   bool suits(const ConvolutionShape &shape) const;
 };
 
+/// A convolution of images with constant weights, when its layout is chosen.
+struct ImageConvolution {
+  /// Height and width are those of the result.
+  ConvolutionShape shape;
+  int64_t images = 1;
+  /// Pixels of an input channel, and whether each is read where it lies: no
+  /// window, stride or pad.
+  int64_t inputPixels = 1;
+  bool readsAllPixels = false;
+  int64_t elementBytes = 4;
+};
+
 /// Limits on the code of one kernel and the search for it.
 struct FusionLimits {
   /// Operations of a loop group, and how many of them may reduce.
@@ -159,7 +171,15 @@ public:
   /// The dialects, interfaces and extensions that its kernels need.
   virtual void registerDialects(mlir::DialectRegistry &registry) const = 0;
 
+  /// The layout of convolutions, where they gain from it.
   virtual ConvolutionLayout getConvolutionLayout(const Target &target) const;
+  /// The seconds that a convolution takes less with channels last than with
+  /// ONNX's layout; 0 by default. Asked only if `getConvolutionLayout` says
+  /// that channels are last: transposes around such convolutions must cost less
+  /// than these gain.
+  virtual double getChannelsLastGain(const Target &target,
+                                     const ImageConvolution &convolution,
+                                     Precision precision) const;
   virtual FusionLimits getFusionLimits(const Target &target) const;
 
   /// Whether `op` may join `group`, operations of one block in program order

@@ -1,12 +1,12 @@
 //===- Layout.cpp - Blocked layouts and packed weights --------------------===//
 
 #include "passes/Layout/Layout.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/Base/Form.h"
-#include "passes/Layout/StoredForms.h"
+#include "passes/Layout/Regions.h"
 
 using namespace mlir;
 using namespace mlc;
+using llvm::SmallVector;
 
 /// Erases operators without users, users before producers.
 static void eraseDead(Block &block) {
@@ -16,12 +16,17 @@ static void eraseDead(Block &block) {
       op.erase();
 }
 
-static void layOutFunction(func::FuncOp function,
-                           const ConvolutionLayout &layout) {
+SmallVector<Value> mlc::layOutFunction(func::FuncOp function,
+                                       const ConvolutionLayout &layout,
+                                       std::optional<llvm::BitVector> chosen) {
   OpBuilder builder(function.getContext());
   StoredForms forms(builder, layout);
   Block &block = function.getBody().front();
-  widenConvolutions(forms, builder, block);
+  if (layout.channelsLast)
+    scaleBatchNorms(forms, builder, block);
+  else
+    widenConvolutions(forms, builder, block);
+  SmallVector<Value> results;
   for (Operation &op : llvm::make_early_inc_range(block)) {
     // Compile-time values are packed where they are used.
     if (op.getNumOperands() > 0 && isCompileTime(op.getOperand(0)) &&
@@ -30,7 +35,18 @@ static void layOutFunction(func::FuncOp function,
         !isa<BroadcastOp>(op))
       continue;
     builder.setInsertionPoint(&op);
+    auto transpose = dyn_cast<TransposeOp>(op);
+    if (StoredForm form =
+            transpose ? forms.lookupTransposed(transpose) : StoredForm()) {
+      transpose.getResult().replaceAllUsesWith(form.value);
+      continue;
+    }
     auto conv = dyn_cast<ConvOp>(op);
+    if (conv) {
+      results.emplace_back();
+      if (chosen && !chosen->test(results.size() - 1))
+        continue;
+    }
     if (conv && layOutWeightGradient(forms, conv)) {
       op.erase();
       continue;
@@ -45,17 +61,26 @@ static void layOutFunction(func::FuncOp function,
     if (Value plain = forms.unpack(op.getLoc(), form)) {
       op.getResult(0).replaceAllUsesWith(plain);
       op.erase();
+      if (conv)
+        results.back() = form.value;
     }
   }
   eraseDead(block);
+  return results;
+}
+
+static void layOutFunctions(ModuleOp module,
+                            llvm::function_ref<void(func::FuncOp)> layOut) {
+  for (auto function : module.getOps<func::FuncOp>())
+    if (!function.isExternal())
+      layOut(function);
 }
 
 void mlc::assignLayout(ModuleOp module, const ConvolutionLayout &layout) {
   if (layout.block == 0 && !layout.channelsLast)
     return;
-  for (auto function : module.getOps<func::FuncOp>())
-    if (!function.isExternal())
-      layOutFunction(function, layout);
+  layOutFunctions(
+      module, [&](func::FuncOp function) { layOutFunction(function, layout); });
 }
 
 namespace mlc {
@@ -66,7 +91,8 @@ namespace mlc {
 namespace {
 struct LayoutPass : mlc::impl::LayoutPassBase<LayoutPass> {
   using LayoutPassBase::LayoutPassBase;
-  explicit LayoutPass(const CodeTarget &target) : given(target) {}
+  LayoutPass(const CodeTarget &target, Precision precision)
+      : given(target), precision(precision) {}
 
   void runOnOperation() override {
     if (failed(requireForm(*this, getOperation(), Form::Graph)))
@@ -89,14 +115,21 @@ struct LayoutPass : mlc::impl::LayoutPassBase<LayoutPass> {
     if (block >= 0)
       layout = {.block = block};
     if (channelsLast)
-      layout = {.channelsLast = true};
-    assignLayout(getOperation(), layout);
+      return assignLayout(getOperation(), {.channelsLast = true});
+    if (!layout.channelsLast)
+      return assignLayout(getOperation(), layout);
+    layOutFunctions(getOperation(), [&](func::FuncOp function) {
+      layOutFunction(function, layout,
+                     chooseConvolutions(function, *target, precision));
+    });
   }
 
   std::optional<CodeTarget> given;
+  Precision precision = Precision::TF32;
 };
 } // namespace
 
-std::unique_ptr<Pass> mlc::createLayoutPass(const CodeTarget &target) {
-  return std::make_unique<LayoutPass>(target);
+std::unique_ptr<Pass> mlc::createLayoutPass(const CodeTarget &target,
+                                            Precision precision) {
+  return std::make_unique<LayoutPass>(target, precision);
 }

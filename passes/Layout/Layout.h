@@ -19,8 +19,16 @@ namespace mlc {
 /// function of finite numbers. If an element before a convolution is infinite,
 /// fills after it are NaN, and so is what a further convolution computes from
 /// them, as in the tiles of Winograd's algorithm.
-std::unique_ptr<mlir::Pass> createLayoutPass(const CodeTarget &target);
-/// The same with the given layout; the plain one changes nothing.
+///
+/// Where the back end wants channels last, only those parts of a function
+/// change whose convolutions gain more than the transposes at the part's
+/// borders cost (Backend::getChannelsLastGain). `precision`: of contractions of
+/// float32.
+std::unique_ptr<mlir::Pass>
+createLayoutPass(const CodeTarget &target,
+                 Precision precision = Precision::TF32);
+/// The same with the given layout for all convolutions; the plain one changes
+/// nothing.
 void assignLayout(mlir::ModuleOp module, const ConvolutionLayout &layout);
 
 } // namespace mlc

@@ -55,8 +55,10 @@ public:
 
 private:
   std::optional<Shape> readShape() {
-    if (!conv.getX().getType().getElementType().isF32() ||
-        !conv.getGroups().isConstant())
+    Type element = conv.getX().getType().getElementType();
+    if (!conv.getGroups().isConstant() ||
+        !(element.isF32() ||
+          (forms.areChannelsLast() && isSmallFloat(element))))
       return std::nullopt;
     SmallVector<IntExpr> x = sizesOf(conv.getX()), w = sizesOf(conv.getW());
     for (IntExpr dim : w)
@@ -150,23 +152,29 @@ private:
   }
 
   StoredForm channelsLast() {
-    StoredForm input = forms.get(loc, conv.getX(), 1, /*clean=*/false);
+    StoredForm input = forms.lookup(conv.getX());
+    // Few channels, as of an image, have no runs to gain.
+    constexpr unsigned vectorBits = 128;
+    unsigned bits =
+        conv.getX().getType().getElementType().getIntOrFloatBitWidth();
+    if (!input && shape.inputsPerGroup() * bits % vectorBits != 0 &&
+        !shape.isDepthwise())
+      return convolve(plainInput(), conv.getW(), plainLayout(), shape.groups);
+    input = forms.get(loc, conv.getX(), 1, /*clean=*/false);
     if (!input)
       return {};
-    SmallVector<StoredDim> order{{0, Part::Whole}};
-    for (unsigned d = 0; d < shape.spatial; ++d)
-      order.push_back({2 + d, Part::Whole});
-    order.push_back({1, Part::Whole});
-    return convolve(
-        input, conv.getW(),
-        LayoutAttr::get(forms.getContext(), order, ArrayRef<DimSplit>()),
-        shape.groups);
+    return convolve(input, conv.getW(), forms.layoutOf(sizesOf(conv.getW()), 1),
+                    shape.groups);
   }
 
+  LayoutAttr plainLayout() {
+    return LayoutAttr::getPlain(forms.getContext(), 2 + shape.spatial);
+  }
+  StoredForm plainInput() { return {conv.getX(), plainLayout()}; }
+
   StoredForm fromPlain() {
-    StoredForm plain{conv.getX(), LayoutAttr::getPlain(forms.getContext(),
-                                                       2 + shape.spatial)};
-    return convolve(plain, conv.getW(), weights({{0, shape.outputs}}), 1);
+    return convolve(plainInput(), conv.getW(), weights({{0, shape.outputs}}),
+                    1);
   }
 
   StoredForm depthwise() {

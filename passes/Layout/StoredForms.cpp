@@ -14,6 +14,10 @@ SmallVector<IntExpr> mlc::sizesOf(Value value) {
   return *getDims(cast<RankedTensorType>(value.getType()));
 }
 
+bool mlc::isSmallFloat(Type element) {
+  return element.isF16() || element.isBF16();
+}
+
 Value StoredForms::createLike(Operation *op, ValueRange operands) {
   FailureOr<Operation *> like =
       createOp(builder, op->getLoc(), op->getName().getStringRef(), operands,
@@ -72,10 +76,39 @@ LayoutAttr StoredForms::layoutOf(ArrayRef<IntExpr> dims, int64_t groups) const {
   return LayoutAttr::get(getContext(), order, splits);
 }
 
-/// Whether every spatial dim is 1, so that the order of pixels and channels
-/// does not matter.
-static bool isPixel(ArrayRef<IntExpr> spatial) {
-  return llvm::all_of(spatial, [](IntExpr dim) { return dim.isConstant(1); });
+/// Whether every spatial dim is 1, or the only channel moves as a whole, so
+/// that the order of pixels and channels does not matter.
+static bool isOneOrder(ArrayRef<IntExpr> dims, LayoutAttr layout) {
+  return llvm::all_of(dims.drop_front(2),
+                      [](IntExpr dim) { return dim.isConstant(1); }) ||
+         (layout.getSplits().empty() && dims[1].isConstant(1));
+}
+
+/// Whether `permutation` puts the dims into the order of `layout`.
+static bool isOrderOf(ArrayRef<int64_t> permutation, LayoutAttr layout) {
+  return layout.getSplits().empty() &&
+         llvm::equal(permutation, layout.getOrder(),
+                     [](int64_t from, const StoredDim &stored) {
+                       return from == stored.dim;
+                     });
+}
+
+/// The tensor that `plain` transposes, if that is stored as `layout` says.
+static Value storedBehind(Value plain, LayoutAttr layout) {
+  auto transpose = plain.getDefiningOp<TransposeOp>();
+  if (!transpose || !layout.getSplits().empty())
+    return {};
+  for (auto [i, stored] : llvm::enumerate(layout.getOrder()))
+    if (transpose.getPermutation()[stored.dim] != int64_t(i))
+      return {};
+  return transpose.getX();
+}
+
+StoredForm StoredForms::lookupTransposed(TransposeOp transpose) const {
+  StoredForm form = lookup(transpose.getX());
+  return form && isOrderOf(transpose.getPermutation(), form.layout)
+             ? form
+             : StoredForm();
 }
 
 StoredForm StoredForms::get(Location loc, Value plain, int64_t groups,
@@ -87,8 +120,10 @@ StoredForm StoredForms::get(Location loc, Value plain, int64_t groups,
   if (StoredForm form = lookup(plain);
       form && form.layout == layout && !(clean && form.isDirty))
     return form;
-  StoredForm form{Value(), layout, false};
-  if (form.groups() == 1 && isPixel(ArrayRef(from).drop_front(2))) {
+  StoredForm form{storedBehind(plain, layout), layout, false};
+  if (form) {
+    // It is there already.
+  } else if (form.groups() == 1 && isOneOrder(from, layout)) {
     SmallVector<IntExpr> low(from.size(), integer(0)), high(low);
     if (const DimSplit *split = layout.getSplit(1))
       high[1] = integer(split->blocks() * split->block - split->size);
@@ -105,10 +140,10 @@ StoredForm StoredForms::get(Location loc, Value plain, int64_t groups,
 
 Value StoredForms::unpack(Location loc, const StoredForm &form) {
   SmallVector<IntExpr> to = *form.layout.getDims(sizesOf(form.value));
-  bool isOneOrder = form.groups() == 1 && !form.layout.isFilled() &&
-                    isPixel(ArrayRef(to).drop_front(2));
-  Value plain = isOneOrder ? reshape(loc, form.value, to)
-                           : create<UnpackOp>(loc, form.value, form.layout);
+  bool isReshape = form.groups() == 1 && !form.layout.isFilled() &&
+                   isOneOrder(to, form.layout);
+  Value plain = isReshape ? reshape(loc, form.value, to)
+                          : create<UnpackOp>(loc, form.value, form.layout);
   if (plain)
     forms[plain] = form;
   return plain;

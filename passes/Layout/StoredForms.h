@@ -33,6 +33,7 @@ public:
       : builder(builder), wanted(layout) {}
 
   const ConvolutionLayout &getLayout() const { return wanted; }
+  bool areChannelsLast() const { return wanted.channelsLast; }
   /// Channels per block; 0 if channels are last.
   int64_t getBlock() const { return wanted.block; }
   mlir::MLIRContext *getContext() const { return builder.getContext(); }
@@ -50,6 +51,10 @@ public:
   /// not known, or if there are no pixels.
   StoredForm get(mlir::Location loc, mlir::Value plain, int64_t groups,
                  bool clean);
+
+  /// The stored form of the value that `transpose` moves, if the result has the
+  /// same elements in the same order.
+  StoredForm lookupTransposed(TransposeOp transpose) const;
 
   /// The plain tensor of `form`, which is registered under it.
   mlir::Value unpack(mlir::Location loc, const StoredForm &form);
@@ -96,6 +101,9 @@ private:
   llvm::DenseMap<mlir::Value, StoredForm> forms;
 };
 
+/// Float16 or bfloat16.
+bool isSmallFloat(mlir::Type element);
+
 /// Dims of a value of the mlc dialect.
 llvm::SmallVector<IntExpr> sizesOf(mlir::Value value);
 
@@ -103,6 +111,11 @@ llvm::SmallVector<IntExpr> sizesOf(mlir::Value value);
 /// float32 ones between casts.
 void widenConvolutions(StoredForms &forms, mlir::OpBuilder &builder,
                        mlir::Block &block);
+
+/// Turns batch norms with constant parameters into a factor and a summand for
+/// each channel, which constant folding evaluates.
+void scaleBatchNorms(StoredForms &forms, mlir::OpBuilder &builder,
+                     mlir::Block &block);
 
 /// The stored result of a convolution whose weights have known sizes; null if
 /// it stays as it is. Weights that are not constant are packed in each run, if

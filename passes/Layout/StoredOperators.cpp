@@ -55,6 +55,34 @@ bool canLeaveFinite(const Definition &definition) {
   return unsafe;
 }
 
+/// Whether each element depends on elements of the same channel, image and, but
+/// for windows, pixel: the index along each dim of an operand is one along the
+/// result's, or of a reduction. So nothing but the order of dims changes.
+/// Blocks need no such check: their substitution fails otherwise.
+bool keepsDims(const Definition &definition) {
+  bool keeps = true;
+  for (const Piece &piece : definition.stages.front().pieces) {
+    auto indexes = [&](const Expr &index, size_t d) {
+      walk(index, [&](const ExprNode &node) {
+        const Loop *loop = llvm::find_if(piece.loops, [&](const Loop &loop) {
+          return node.kind == Expr::Kind::Loop && loop.id == node.loop;
+        });
+        if (loop != piece.loops.end())
+          keeps &= size_t(loop - piece.loops.begin()) == d;
+        keeps &= node.kind != Expr::Kind::Read;
+      });
+    };
+    walk(piece.body, [&](const ExprNode &node) {
+      // Operands of fewer dims stay plain.
+      if (node.kind == Expr::Kind::Read &&
+          node.indices().size() == piece.loops.size())
+        for (auto [d, index] : llvm::enumerate(node.indices()))
+          indexes(index, d);
+    });
+  }
+  return keeps && !definition.stages.front().reinterprets;
+}
+
 class OperatorLayouter {
 public:
   OperatorLayouter(StoredForms &forms, Operation *op)
@@ -72,7 +100,8 @@ public:
     // Intermediate stages would be tensors without a layout, and contractions
     // gain more than a pack costs.
     if (failed(definition) || definition->stages.size() != 1 ||
-        getKind(*definition).isContraction)
+        getKind(*definition).isContraction ||
+        (forms.areChannelsLast() && !keepsDims(*definition)))
       return {};
     int64_t groups = like.groups();
     if (to[1].getConstant() % groups != 0)
@@ -136,8 +165,11 @@ private:
       isAnyDirty |= form.isDirty;
       return form;
     }
-    if (dims.size() != to.size() || !hasChannels ||
-        !(isCompileTime(operand) || isVector(operand)))
+    // Beside channels that are last, others would be read with gaps.
+    bool isImage = forms.areChannelsLast() && dims.size() == to.size() &&
+                   !isVector(operand);
+    if (!isImage && (dims.size() != to.size() || !hasChannels ||
+                     !(isCompileTime(operand) || isVector(operand))))
       return plain;
     StoredForm packed = forms.get(loc, operand, groups, /*clean=*/true);
     return packed ? packed : plain;

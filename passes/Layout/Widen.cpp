@@ -25,17 +25,43 @@ using llvm::SmallVector;
 
 namespace {
 
-bool isSmallFloat(Value value) {
-  Type element = getElementTypeOrSelf(value.getType());
-  return element.isF16() || element.isBF16();
-}
-
 /// Operators that only select elements of their operands, so that they can be
 /// widened before or after.
 bool choosesElements(Operation *op) {
   return isa_and_nonnull<ConcatOp, SliceOp, TransposeOp, ReshapeOp, MaxPoolOp>(
              op) &&
          op->getNumResults() == 1;
+}
+
+/// One number per channel, repeated to the size of `x`.
+Value perChannel(StoredForms &forms, Value numbers, Value x) {
+  SmallVector<IntExpr> dims = sizesOf(x);
+  SmallVector<IntExpr> pixel(dims.size(), forms.integer(1));
+  pixel[1] = dims[1];
+  return forms.create<BroadcastOp>(
+      x.getLoc(), forms.reshape(x.getLoc(), numbers, pixel), forms.dims(dims));
+}
+
+/// x * factor + (bias - mean * factor) for factor = scale / sqrt(variance +
+/// epsilon), as the definition of `norm` has it, of `operands` in its place.
+/// Null if there is an open number of channels.
+Value scaleAndShift(StoredForms &forms, BatchNormOp norm, ValueRange operands) {
+  Location loc = norm.getLoc();
+  Value x = operands[0];
+  auto type = mlir::cast<RankedTensorType>(operands[4].getType());
+  if (!type.hasStaticShape())
+    return {};
+  auto epsilon =
+      FloatAttr::get(type.getElementType(), norm.getEpsilon().getDouble());
+  Value least = forms.create<ConstantOp>(
+      loc, DenseElementsAttr::get(type, epsilon.getValue()));
+  Value variance = forms.create<AddOp>(loc, operands[4], least);
+  Value deviation = forms.create<SqrtOp>(loc, variance);
+  Value factor = forms.create<DivOp>(loc, operands[1], deviation);
+  Value moved = forms.create<MulOp>(loc, operands[3], factor);
+  Value shift = forms.create<SubOp>(loc, operands[2], moved);
+  Value scaled = forms.create<MulOp>(loc, x, perChannel(forms, factor, x));
+  return forms.create<AddOp>(loc, scaled, perChannel(forms, shift, x));
 }
 
 class Widening {
@@ -45,12 +71,13 @@ public:
 
   void run(Block &block) {
     for (Operation &op : llvm::make_early_inc_range(block)) {
-      if (!isa<ConvOp, BatchNormOp>(op) || !isSmallFloat(op.getOperand(0)) ||
+      if (!isa<ConvOp, BatchNormOp>(op) ||
+          !isSmallFloat(getElementTypeOrSelf(op.getOperand(0))) ||
           !llvm::all_of(op.getOperands().drop_front(), isCompileTime))
         continue;
       auto conv = dyn_cast<ConvOp>(op);
       Value wide =
-          conv ? convolve(conv) : scaleAndShift(mlir::cast<BatchNormOp>(op));
+          conv ? convolve(conv) : normalize(mlir::cast<BatchNormOp>(op));
       if (wide)
         replace(op, wide);
     }
@@ -95,10 +122,7 @@ private:
     return forms.createLike(conv, {x, w});
   }
 
-  /// x * factor + (bias - mean * factor) for factor = scale / sqrt(variance +
-  /// epsilon), as the definition has it.
-  Value scaleAndShift(BatchNormOp norm) {
-    Location loc = norm.getLoc();
+  Value normalize(BatchNormOp norm) {
     SmallVector<Value> wide;
     for (Value operand : norm->getOperands()) {
       wide.push_back(widened(operand));
@@ -106,30 +130,7 @@ private:
         return {};
     }
     builder.setInsertionPoint(norm);
-    auto type = mlir::cast<RankedTensorType>(wide[4].getType());
-    if (!type.hasStaticShape())
-      return {};
-    float epsilon = norm.getEpsilon().getDouble();
-    Value least =
-        forms.create<ConstantOp>(loc, DenseElementsAttr::get(type, epsilon));
-    Value variance = forms.create<AddOp>(loc, wide[4], least);
-    Value deviation = forms.create<SqrtOp>(loc, variance);
-    Value factor = forms.create<DivOp>(loc, wide[1], deviation);
-    Value moved = forms.create<MulOp>(loc, wide[3], factor);
-    Value shift = forms.create<SubOp>(loc, wide[2], moved);
-    Value scaled =
-        forms.create<MulOp>(loc, wide[0], perChannel(factor, wide[0]));
-    return forms.create<AddOp>(loc, scaled, perChannel(shift, wide[0]));
-  }
-
-  /// One number per channel, repeated to the size of `x`.
-  Value perChannel(Value numbers, Value x) {
-    SmallVector<IntExpr> dims = sizesOf(x);
-    SmallVector<IntExpr> pixel(dims.size(), forms.integer(1));
-    pixel[1] = dims[1];
-    return forms.create<BroadcastOp>(x.getLoc(),
-                                     forms.reshape(x.getLoc(), numbers, pixel),
-                                     forms.dims(dims));
+    return scaleAndShift(forms, norm, wide);
   }
 
   /// Widens the operands of the op before the cast instead, if the cast is its
@@ -161,6 +162,20 @@ private:
 };
 
 } // namespace
+
+void mlc::scaleBatchNorms(StoredForms &forms, OpBuilder &builder,
+                          Block &block) {
+  for (Operation &op : llvm::make_early_inc_range(block)) {
+    auto norm = dyn_cast<BatchNormOp>(op);
+    if (!norm || !llvm::all_of(op.getOperands().drop_front(), isCompileTime))
+      continue;
+    builder.setInsertionPoint(norm);
+    if (Value scaled = scaleAndShift(forms, norm, op.getOperands())) {
+      norm.getResult().replaceAllUsesWith(scaled);
+      norm.erase();
+    }
+  }
+}
 
 void mlc::widenConvolutions(StoredForms &forms, OpBuilder &builder,
                             Block &block) {

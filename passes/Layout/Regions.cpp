@@ -1,0 +1,172 @@
+//===- Regions.cpp - Where channels are last ------------------------------===//
+//
+// A copy of the function is laid out as a trial. There, packs and unpacks show
+// where regions end, and what their borders cost. Regions that cost more than
+// they gain are given up, which may change their neighbours, so the trial is
+// repeated with the others.
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Layout/Regions.h"
+#include "dialects/Definition/Analysis.h"
+#include "rewrites/Cost/Cost.h"
+#include "llvm/ADT/EquivalenceClasses.h"
+
+using namespace mlir;
+using namespace mlc;
+using llvm::ArrayRef;
+using llvm::SmallVector;
+
+/// What the back end is told of a convolution; nothing if it is not chosen.
+static std::optional<ImageConvolution> imagesOf(ConvOp conv,
+                                                const SymbolSizes &symbols) {
+  Type element = conv.getX().getType().getElementType();
+  SmallVector<IntExpr> x = sizesOf(conv.getX()), w = sizesOf(conv.getW()),
+                       y = sizesOf(conv.getResult());
+  bool isKnown = llvm::all_of(
+      w, [](IntExpr dim) { return dim.isConstant() && dim.getConstant() > 0; });
+  if (x.size() != 4 || !isKnown || !conv.getGroups().isConstant() ||
+      !isCompileTime(conv.getW()) ||
+      !(element.isF32() || isSmallFloat(element)))
+    return std::nullopt;
+  auto number = [&](IntExpr size) { return int64_t(valueOf(size, symbols)); };
+  ImageConvolution c;
+  c.shape.groups = number(conv.getGroups());
+  c.shape.outputChannels = number(w[0]);
+  c.shape.inputChannels = number(w[1]) * c.shape.groups;
+  c.shape.kernelHeight = number(w[2]);
+  c.shape.kernelWidth = number(w[3]);
+  c.shape.strideHeight = number(conv.getStrides()[0]);
+  c.shape.strideWidth = number(conv.getStrides()[1]);
+  c.shape.dilationHeight = number(conv.getDilations()[0]);
+  c.shape.dilationWidth = number(conv.getDilations()[1]);
+  c.shape.height = number(y[2]);
+  c.shape.width = number(y[3]);
+  c.shape.float32 = element.isF32();
+  c.images = number(x[0]);
+  c.inputPixels = number(x[2]) * number(x[3]);
+  c.readsAllPixels =
+      x[2] == y[2] && x[3] == y[3] && w[2].isConstant(1) && w[3].isConstant(1);
+  c.elementBytes = element.getIntOrFloatBitWidth() / 8;
+  return c;
+}
+
+namespace {
+
+/// A laid-out function as regions.
+class Regions {
+public:
+  Regions(func::FuncOp function, const CodeTarget &target)
+      : target(target), cost(target.target.cost) {
+    for (Operation &op : function.getBody().front().without_terminator()) {
+      classes.insert(&op);
+      for (auto [i, operand] : llvm::enumerate(op.getOperands()))
+        if (Operation *producer = operand.getDefiningOp();
+            producer && !isCompileTime(operand) && !isBorder(&op, i) &&
+            !isa<UnpackOp>(producer))
+          classes.unionSets(producer, &op);
+    }
+    for (Operation &op : function.getBody().front().without_terminator())
+      costs[regionOf(&op)] += secondsMore(&op);
+  }
+
+  /// Any operator of the region of `op`, the same for all of them.
+  Operation *regionOf(Operation *op) const {
+    return classes.getLeaderValue(op);
+  }
+  /// The seconds that a region costs beside what its convolutions gain.
+  double costOf(Operation *region) const { return costs.lookup(region); }
+
+private:
+  /// Whether the operand comes from outside, where tensors are plain.
+  static bool isBorder(Operation *op, unsigned operand) {
+    auto laidOut = dyn_cast<LaidOutOp>(op);
+    return isa<PackOp>(op) ||
+           (laidOut &&
+            cast<LayoutAttr>(laidOut.getLayouts()[operand]).isPlain());
+  }
+
+  /// Whether the kernel that makes `value` may write it in another order.
+  bool isPermutable(Value value) const {
+    while (value.hasOneUse() && target.backend->canPermuteResult()) {
+      auto op = value.getDefiningOp<DefinitionOpInterface>();
+      FailureOr<Definition> definition =
+          op ? getDefinition(op) : FailureOr<Definition>();
+      if (failed(definition))
+        return false;
+      DefinitionKind kind = getKind(*definition);
+      if (kind.isContraction)
+        return true;
+      const auto *next = llvm::find_if(op->getOpOperands(), [](OpOperand &use) {
+        return !isCompileTime(use.get());
+      });
+      if (!kind.isElementwise || next == op->getOpOperands().end())
+        return false;
+      value = next->get();
+    }
+    return false;
+  }
+
+  /// What `op` takes that plain tensors would not.
+  double secondsMore(Operation *op) const {
+    if (isCompileTime(op->getResult(0)))
+      return 0;
+    if (isa<PackOp, UnpackOp>(op))
+      return isPermutable(op->getOperand(0)) ? 0 : cost.seconds(op);
+    // The channels of one image are parts that lie together.
+    auto laidOut = dyn_cast<LaidOutOp>(op);
+    bool isJoin =
+        laidOut && laidOut.getPlainOp() == ConcatOp::getOperationName();
+    if (!isJoin)
+      return 0;
+    auto axis = laidOut.getPlainAttributes().getAs<IntegerAttr>("axis");
+    bool wasInPlace = axis && axis.getInt() == 1 &&
+                      sizesOf(op->getResult(0))[0].isConstant(1);
+    return wasInPlace ? cost.seconds(op) : 0;
+  }
+
+  const CodeTarget &target;
+  CostModel cost;
+  llvm::EquivalenceClasses<Operation *> classes;
+  llvm::DenseMap<Operation *, double> costs;
+};
+
+} // namespace
+
+llvm::BitVector mlc::chooseConvolutions(func::FuncOp function,
+                                        const CodeTarget &target,
+                                        Precision precision) {
+  SymbolSizes symbols{{}, target.target.cost.symbolValue};
+  SmallVector<double> gains;
+  llvm::BitVector chosen;
+  for (auto conv : function.getOps<ConvOp>()) {
+    std::optional<ImageConvolution> images = imagesOf(conv, symbols);
+    gains.push_back(images ? target.backend->getChannelsLastGain(
+                                 target.target, *images, precision)
+                           : 0);
+    chosen.push_back(images.has_value());
+  }
+  const double sure = 1 - target.target.cost.predictionError;
+  while (chosen.any()) {
+    OwningOpRef<func::FuncOp> trial = function.clone();
+    SmallVector<Value> results =
+        layOutFunction(*trial, {.channelsLast = true}, chosen);
+    Regions regions(*trial, target);
+    llvm::DenseMap<Operation *, double> gained;
+    auto regionOf = [&](unsigned i) {
+      return results[i] ? regions.regionOf(results[i].getDefiningOp())
+                        : nullptr;
+    };
+    for (unsigned i : chosen.set_bits())
+      gained[regionOf(i)] += gains[i] * sure;
+    llvm::BitVector before = chosen;
+    for (unsigned i : before.set_bits()) {
+      Operation *region = regionOf(i);
+      if (!region || gained[region] <= regions.costOf(region))
+        chosen.reset(i);
+    }
+    if (chosen == before)
+      break;
+  }
+  return chosen;
+}
