@@ -80,7 +80,6 @@ def convolve(x, w):
 
 def pictures(x, w):
     """A convolution of pictures with channels last."""
-    x = np.pad(x, ((0, 0), (1, 1), (1, 1), (0, 0)))
     windows = np.lib.stride_tricks.sliding_window_view(x, (3, 3), (1, 2))
     return np.einsum("nhwcij,oijc->nhwo", windows, w)
 
@@ -156,8 +155,8 @@ CASES = [
     Case("mapped", [(("MatMul", {}), "x0 x1 y")], [["n", 104, 456], ["n", 456, 136]], product, "float16", tolerance=1e-3,
          arch="sm_90a", symbol=3),
     Case("gathered", [(("Transpose", {"perm": [0, 3, 1, 2]}), "x0 t"), (("Transpose", {"perm": [0, 3, 1, 2]}), "x1 u"),
-                      (("Conv", {"pads": [1, 1, 1, 1]}), "t u v"), (("Transpose", {"perm": [0, 2, 3, 1]}), "v y")],
-         [[2, 7, 9, 64], [72, 3, 3, 64]], pictures, "float16", tolerance=1e-3, arch="sm_90a"),
+                      (("Conv", {}), "t u v"), (("Transpose", {"perm": [0, 2, 3, 1]}), "v y")],
+         [[2, 9, 11, 72], [72, 3, 3, 72]], pictures, "float16", tolerance=1e-3, arch="sm_90a"),
     Case("shared", [(("MatMul", {}), "x0 x1 y")], [[72, 1032], [1032, 72]], product, "float16", tolerance=1e-3,
          arch="sm_90a"),
     Case("spread", [(("ConvTranspose", {"pads": [1, 1, 1, 1], "strides": [2, 3]}), "x0 x1 y")],

@@ -94,7 +94,6 @@ def gather_faults(kernel):
     yield Fault(kernel, "the last copies are not waited for", "waitForCopies<0>();\n      handOver", "handOver")
     yield Fault(kernel, "the last stage is not handed over", "handOver(behind, inFlight)", "handOver(behind, inFlight - 1)")
     yield Fault(kernel, "chunks are not exchanged", "((word / 4) ^ twist(number)) * 4", "(word / 4) * 4")
-    yield Fault(kernel, "the border is copied", "isStored && side.inside(place)", "isStored")
     yield Fault(kernel, "a place in k twice", "places[which] + side.step(isStored ? k : 0)", "places[which] + side.step(isStored ? k / 16 * 16 : 0)")
     yield Fault(kernel, "rows one too far", "places[i] = side.place(batch, inside[i] ? r : 0)", "places[i] = side.place(batch, inside[i] ? r + 1 : 0)")
 

@@ -45,6 +45,12 @@ struct Results {
   /// Rows in shared memory begin as many banks apart as keep the lanes' writes
   /// in different banks.
   static constexpr int stride = columns + (togetherN == 1 ? 8 : 4);
+  /// Lanes read runs of two vectors 32 columns apart at the same time. Vectors
+  /// of a pair are exchanged in every second 32 columns, so that these are in
+  /// different banks.
+  MLC_DEVICE static int place(int row, int column) {
+    return row * stride + (column ^ (column >> 3 & 4));
+  }
   static constexpr int words = 16 * stride;
   static_assert(columns % 32 == 0, "a warp has a whole number of runs");
   static constexpr int perRow = columns / width, passes = 16 * perRow / 32;
@@ -92,7 +98,7 @@ struct Results {
 #pragma unroll
       for (int e = 0; e < wide; ++e)
         run.at[e] = togetherN == 1 ? sums[j][half * 2 + e] : sums[j + e][i % 4];
-      storeVector(rows + (lane / 4 + half * 8) * stride + j * 8 + column, run);
+      storeVector(rows + place(lane / 4 + half * 8, j * 8 + column), run);
     }
   }
 
@@ -137,12 +143,16 @@ private:
         const Index m =
             firstM + rowOfFragment<togetherM>(number, row(pass + i));
         const Index n = firstN + column(pass + i);
-        const Vector<Sum, width> run =
-            loadVector<width>(rows + row(pass + i) * stride + column(pass + i));
+        constexpr int wide = width < 4 ? width : 4;
         Sum sums[width];
 #pragma unroll
-        for (int e = 0; e < width; ++e)
-          sums[e] = run.at[e];
+        for (int e = 0; e < width; e += wide) {
+          const Vector<Sum, wide> part = loadVector<wide>(
+              rows + place(row(pass + i), column(pass + i) + e));
+#pragma unroll
+          for (int j = 0; j < wide; ++j)
+            sums[e + j] = part.at[j];
+        }
         if (isWhole || (m < problem.rows() && n < problem.columns()))
           problem.finish(ofColumn[i % places], ofRow[i], batch, m, n, sums);
       }
