@@ -89,26 +89,51 @@ def test_tiles(tools, tmp_path, kind):
     assert {call[i][0] for call in calls.values() for i in (1, 2)} == {"MappedTile"}
 
 
-@pytest.mark.parametrize("kind", ["f16", "bf16", "int8"])
+@pytest.mark.parametrize("kind", ["f16", "bf16"])
 def test_gathered(tools, tmp_path, kind):
     """What no map describes: K or rows of several loops. Threads copy it; the other factor may have a map."""
     make = Products(tools, tmp_path, kind)
-    if kind != "int8":
-        for name, pads in [("plain", [0] * 4), ("padded", [1, 2, 0, 1])]:
-            # A convolution over pictures whose channels come last.
-            case = make.case(name)
-            picture = case.node("Transpose", make.value(case, make.numbers(2, 9, 10, 64)), perm=[0, 3, 1, 2])
-            weights = case.node("Transpose", make.value(case, make.numbers(72, 3, 3, 64)), perm=[0, 3, 1, 2])
-            done = case.node("Conv", picture, weights, pads=pads, kernel_shape=[3, 3])
-            make.result(case, case.node("Transpose", done, perm=[0, 2, 3, 1]))
+    # A convolution over pictures whose channels come last.
+    case = make.case("convolution")
+    picture = case.node("Transpose", make.value(case, make.numbers(2, 9, 10, 72)), perm=[0, 3, 1, 2])
+    weights = case.node("Transpose", make.value(case, make.numbers(72, 3, 3, 72)), perm=[0, 3, 1, 2])
+    make.result(case, case.node("Transpose", case.node("Conv", picture, weights), perm=[0, 2, 3, 1]))
     # Rows are two loops, with a gap between them.
     case = make.case("rows")
     gap = case.node("Slice", make.value(case, make.numbers(5, 20, 144)), np.array([0]), np.array([17]), np.array([1]))
-    given = make.factor(case, (144, 72), kind == "int8")
-    make.result(case, make.multiply(case, gap, given))
+    make.result(case, make.multiply(case, gap, make.factor(case, (144, 72), False)))
     make.graph.check()
     calls = make.calls()
     assert {call[i][0] for call in calls.values() for i in (1, 2)} == {"GatheredTile", "MappedTile"}
+
+
+@pytest.mark.parametrize("kind", ["f16", "tf32"])
+def test_pixels(tools, tmp_path, kind):
+    """Convolutions in n h w c by maps of pixels: strides, dilations, borders, and several images in a tile."""
+    make = Products(tools, tmp_path, kind)
+    for name, x, w, attributes in [
+            ("border", (3, 64, 14, 13), (64, 64, 3, 3), {"pads": [1, 1, 1, 1]}),
+            ("strided", (4, 64, 15, 22), (72, 64, 3, 3), {"pads": [1, 0, 2, 1], "strides": [2, 3]}),
+            ("dilated", (2, 128, 16, 17), (64, 128, 3, 2), {"pads": [2, 3, 2, 3], "dilations": [2, 3]}),
+            ("row", (3, 64, 12, 16), (64, 64, 1, 7), {"pads": [0, 3, 0, 3]}),
+            ("small", (40, 64, 5, 5), (64, 64, 5, 5), {"pads": [2, 2, 2, 2]}),
+            ("whole", (48, 64, 6, 6), (136, 64, 3, 3), {"pads": [1, 1, 1, 1]})]:
+        case = make.case(name)
+        dtype = np.float16 if kind == "f16" else np.float32
+
+        def weights(*dims):
+            return (make.numbers(*dims) / np.prod(dims[1:]) ** 0.5).astype(dtype)
+        # From pictures of 3 channels to means: nothing is transposed.
+        stem = case.node("Conv", case.input(make.numbers(x[0], 3, *x[2:])), weights(x[1], 3, 1, 1))
+        done = case.node("Relu", case.node("Conv", stem, weights(*w), weights(w[0]), **attributes))
+        sizes = [(x[2 + i] + attributes["pads"][i] + attributes["pads"][2 + i] - attributes.get("dilations", [1, 1])[i]
+                  * (w[2 + i] - 1) - 1) // attributes.get("strides", [1, 1])[i] + 1 for i in (0, 1)]
+        # Each pixel counts otherwise.
+        case.output(case.node("GlobalAveragePool", case.node("Mul", done, make.numbers(1, 1, *sizes).astype(dtype))))
+    make.graph.check()
+    assert {call[1][0] for call in make.calls().values()} == {"MappedTile"}
+    texts = [make.graph.sources[k] for kernels in make.graph.kernels.values() for k in kernels if k]
+    assert sum("copyPixels(" in text for text in texts) >= 6
 
 
 def test_many_tasks(tools, tmp_path):
