@@ -119,7 +119,8 @@ void addFusePasses(OpPassManager &pm, const PipelineOptions &options) {
   pm.addPass(createFusePass(options.getCodeTarget()));
   // Uses faster algorithms of the back end with constants transformed now, such
   // as Winograd's for 3x3 convolutions.
-  pm.addPass(createTransformConstantsPass(options.getCodeTarget()));
+  pm.addPass(
+      createTransformConstantsPass(options.getCodeTarget(), options.precision));
 }
 
 void registerCompilerDialects(DialectRegistry &registry) {

@@ -54,8 +54,9 @@ public:
     return cpu::canReadThrough(contraction, before, movement, after);
   }
 
-  std::optional<ConstantTransform>
-  findTransform(const Kernel &kernel, const Target &target) const override {
+  std::optional<ConstantTransform> findTransform(const Kernel &kernel,
+                                                 const Target &target,
+                                                 Precision) const override {
     return findWinograd(kernel, target);
   }
   double getConvolutionShare(const Target &target,

@@ -1,6 +1,7 @@
 //===- Backend.cpp - Code for GPUs by CUDA --------------------------------===//
 
 #include "codegen/cuda/Backend.h"
+#include "codegen/cuda/AlongK.h"
 #include "codegen/cuda/ChannelsLast.h"
 #include "codegen/cuda/DeviceHeader.h"
 #include "codegen/cuda/Emit.h"
@@ -83,6 +84,12 @@ public:
   }
   bool canReadPadded(linalg::LinalgOp, tensor::PadOp pad) const override {
     return pad.getConstantPaddingValue() != nullptr;
+  }
+
+  std::optional<ConstantTransform>
+  findTransform(const Kernel &kernel, const Target &target,
+                Precision precision) const override {
+    return findAlongK(kernel, {target, precision});
   }
 
   bool canCompileOpaque(llvm::StringRef libraryKernel) const override {

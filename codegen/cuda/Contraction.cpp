@@ -1,6 +1,7 @@
 //===- Contraction.cpp - Contractions as CUDA C++ -------------------------===//
 
 #include "codegen/cuda/Contraction.h"
+#include "codegen/cuda/AlongK.h"
 #include "codegen/cuda/DeviceHeader.h"
 #include "codegen/cuda/Parts.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -125,6 +126,7 @@ FailureOr<Contraction> matchTiles(const Kernel &kernel) {
     if (!output.pads.empty())
       return failure();
   simplifyLoops(*c);
+  takeFormAlongK(*c);
   Roles roles = findRoles(*c);
   auto isFew = [&](ArrayRef<unsigned> dims, int64_t few) {
     std::optional<int64_t> count = product(*c, dims).asConstant();

@@ -50,6 +50,9 @@ mlir::FailureOr<KernelText> emitTensor(KernelPrinter &to);
 /// The same by warpgroups of sm_90a, where factors come by 16 bytes or by
 /// tensor maps.
 bool acceptsWarpgroups(const Kernel &kernel, const EmitOptions &options);
+/// Whether warpgroups compute `c`, the contraction of `kernel`.
+bool isByWarpgroups(const Kernel &kernel, const Contraction &c,
+                    const EmitOptions &options);
 mlir::FailureOr<KernelText> emitWarpgroups(KernelPrinter &to);
 
 // Shared by both emitters.

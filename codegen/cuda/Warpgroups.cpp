@@ -17,7 +17,6 @@ struct Source {
 
 /// A contraction that warpgroups compute.
 struct GroupProblem {
-  Contraction contraction;
   Roles roles;
   std::string products;
   GroupTile tile;
@@ -42,32 +41,35 @@ findSource(const Kernel &kernel, const Contraction &c, const Access &access,
   return source;
 }
 
-static FailureOr<GroupProblem> matchGroups(const Kernel &kernel,
-                                           const EmitOptions &options) {
+static std::optional<GroupProblem> matchGroups(const Kernel &kernel,
+                                               const Contraction &c,
+                                               const EmitOptions &options) {
   // Code for sm_90a runs on that alone.
   if (options.target.cpu != "sm_90a")
-    return failure();
-  FailureOr<Contraction> c = matchTiles(kernel);
-  if (failed(c))
-    return failure();
-  Roles roles = findRoles(*c);
-  std::string products = productsOf(*c, roles, options);
-  ProductShape shape = shapeOf(*c, roles);
+    return std::nullopt;
+  Roles roles = findRoles(c);
+  std::string products = productsOf(c, roles, options);
+  ProductShape shape = shapeOf(c, roles);
   // A tile has 64 rows and columns, a step 128 bytes of K.
   if (products.empty() || shape.rows <= 32 || shape.columns <= 32 ||
       shape.k * shape.elementBytes < 128)
-    return failure();
+    return std::nullopt;
   GroupTile tile = chooseGroupTile(shape, options.target);
-  auto a = findSource(kernel, *c, roles.a(*c), roles, roles.rows, tile.m);
-  auto b = findSource(kernel, *c, roles.b(*c), roles, roles.columns, tile.n);
+  auto a = findSource(kernel, c, roles.a(c), roles, roles.rows, tile.m);
+  auto b = findSource(kernel, c, roles.b(c), roles, roles.columns, tile.n);
   if (!a || !b)
-    return failure();
-  return GroupProblem{std::move(*c), roles,         products,
-                      tile,          std::move(*a), std::move(*b)};
+    return std::nullopt;
+  return GroupProblem{roles, products, tile, std::move(*a), std::move(*b)};
+}
+
+bool isByWarpgroups(const Kernel &kernel, const Contraction &c,
+                    const EmitOptions &options) {
+  return matchGroups(kernel, c, options).has_value();
 }
 
 bool acceptsWarpgroups(const Kernel &kernel, const EmitOptions &options) {
-  return succeeded(matchGroups(kernel, options));
+  FailureOr<Contraction> c = matchTiles(kernel);
+  return succeeded(c) && isByWarpgroups(kernel, *c, options);
 }
 
 /// The registers of a thread that copies and of one that multiplies. Those of
@@ -96,10 +98,13 @@ printSource(KernelText &text, StringRef side, int64_t rows,
 }
 
 FailureOr<KernelText> emitWarpgroups(KernelPrinter &to) {
-  FailureOr<GroupProblem> problem = matchGroups(to.kernel, to.options);
-  if (failed(problem))
+  FailureOr<Contraction> found = matchTiles(to.kernel);
+  if (failed(found))
     return failure();
-  const Contraction &c = problem->contraction;
+  const Contraction &c = *found;
+  std::optional<GroupProblem> problem = matchGroups(to.kernel, c, to.options);
+  if (!problem)
+    return failure();
   const GroupTile &tile = problem->tile;
   const Source &a = problem->a, &b = problem->b;
   SplitK split(c, problem->roles, to.options.target, tile.m, tile.n,

@@ -93,8 +93,8 @@ AlgorithmCosts Backend::getAlgorithmCosts(const Target &target) const {
           cutsKernelsAtParts()};
 }
 
-std::optional<ConstantTransform> Backend::findTransform(const Kernel &,
-                                                        const Target &) const {
+std::optional<ConstantTransform>
+Backend::findTransform(const Kernel &, const Target &, Precision) const {
   return std::nullopt;
 }
 

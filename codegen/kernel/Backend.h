@@ -243,8 +243,10 @@ public:
 
   /// A faster algorithm for `kernel` that needs one of its arguments, if
   /// constant, in another form; none by default.
+  /// `precision`: of contractions of float32.
   virtual std::optional<ConstantTransform>
-  findTransform(const Kernel &kernel, const Target &target) const;
+  findTransform(const Kernel &kernel, const Target &target,
+                Precision precision) const;
 
   /// Files that the sources of its kernels include: name and text.
   virtual std::vector<std::pair<llvm::StringRef, llvm::StringRef>>

@@ -318,8 +318,8 @@ def TransformConstantsPass : TargetPass<"mlc-transform-constants"> {
   let description = [{
     Asks the back end of the target for each kernel. For CPUs: 3x3 convolutions
     by Winograd's algorithm where that is faster, with transformed filters, of
-    which the kernel's body reads the originals (exec.inverse_transform). A
-    kernel is left alone unless every launch passes it a constant of finite
+    which the kernel's body reads the originals (exec.inverse_transform). For
+    GPUs of sm_90a: factors of float32 with neighbours along K. A kernel is left alone unless every launch passes it a constant of finite
     numbers.
   }];
   let dependentDialects = ["::mlc::exec::ExecDialect"];

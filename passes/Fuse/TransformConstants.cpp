@@ -20,8 +20,9 @@ namespace {
 
 class ConstantTransformer {
 public:
-  ConstantTransformer(ModuleOp module, const CodeTarget &target)
-      : module(module), target(target) {}
+  ConstantTransformer(ModuleOp module, const CodeTarget &target,
+                      Precision precision)
+      : module(module), target(target), precision(precision) {}
 
   void run() {
     module.walk([&](exec::LaunchOp launch) {
@@ -40,6 +41,7 @@ private:
 
   ModuleOp module;
   const CodeTarget &target;
+  Precision precision;
   llvm::DenseMap<StringAttr, SmallVector<exec::LaunchOp>> launches;
   /// Transforms already made, by constant, name and type.
   std::map<std::tuple<Operation *, std::string, const void *>, Value> made;
@@ -120,7 +122,7 @@ void ConstantTransformer::visit(func::FuncOp function) {
   if (failed(kernel) || uses.empty())
     return;
   std::optional<ConstantTransform> found =
-      target.backend->findTransform(*kernel, target.target);
+      target.backend->findTransform(*kernel, target.target, precision);
   if (!found)
     return;
   SmallVector<exec::ConstantOp> constants;
@@ -144,15 +146,17 @@ void ConstantTransformer::visit(func::FuncOp function) {
       unused.insert(constant);
 }
 
-void transformConstants(ModuleOp module, const CodeTarget &target) {
-  ConstantTransformer(module, target).run();
+void transformConstants(ModuleOp module, const CodeTarget &target,
+                        Precision precision) {
+  ConstantTransformer(module, target, precision).run();
 }
 
 namespace {
 struct TransformConstantsPass
     : impl::TransformConstantsPassBase<TransformConstantsPass> {
   using TransformConstantsPassBase::TransformConstantsPassBase;
-  explicit TransformConstantsPass(const CodeTarget &target) : given(target) {}
+  TransformConstantsPass(const CodeTarget &target, Precision precision)
+      : given(target), precision(precision) {}
 
   void runOnOperation() override {
     if (failed(requireForm(*this, getOperation(), Form::Kernels)))
@@ -161,15 +165,17 @@ struct TransformConstantsPass
         findCodeTarget(getOperation(), given, targetName);
     if (failed(target))
       return signalPassFailure();
-    transformConstants(getOperation(), *target);
+    transformConstants(getOperation(), *target, precision);
   }
 
   std::optional<CodeTarget> given;
+  Precision precision = Precision::TF32;
 };
 } // namespace
 
-std::unique_ptr<Pass> createTransformConstantsPass(const CodeTarget &target) {
-  return std::make_unique<TransformConstantsPass>(target);
+std::unique_ptr<Pass> createTransformConstantsPass(const CodeTarget &target,
+                                                   Precision precision) {
+  return std::make_unique<TransformConstantsPass>(target, precision);
 }
 
 } // namespace mlc

@@ -1,0 +1,121 @@
+//===- AlongK.cpp - Constant factors with neighbours along K --------------===//
+
+#include "codegen/cuda/AlongK.h"
+#include "dialects/Exec/Exec.h"
+
+using namespace mlir;
+
+namespace mlc::cuda {
+
+static constexpr StringLiteral formName = "along-k";
+
+/// The loops that move along `access`, those of K last. The rightmost moves
+/// fastest in the form.
+static SmallVector<unsigned> loopsOfForm(const Contraction &c,
+                                         const Access &access) {
+  SmallVector<unsigned> loops;
+  for (bool parallel : {true, false})
+    for (auto [d, dim] : llvm::enumerate(c.dims))
+      if (dim.parallel == parallel && !access.strides[d].isConstant(0))
+        loops.push_back(d);
+  return loops;
+}
+
+/// The access to the form instead of the original.
+static Access accessToForm(const Contraction &c, const Access &access) {
+  Access form = access;
+  IntExpr stride = IntExpr::constant(c.context, 1);
+  for (unsigned d : llvm::reverse(loopsOfForm(c, access))) {
+    form.strides[d] = stride;
+    stride = stride * c.dims[d].extent;
+  }
+  return form;
+}
+
+void takeFormAlongK(Contraction &c) {
+  for (Access *access : {&c.x, &c.w})
+    for (Operation *user : access->tensor.getUsers())
+      if (auto inverse = dyn_cast<exec::InverseTransformOp>(user);
+          inverse && inverse.getTransform() == formName) {
+        *access = accessToForm(c, *access);
+        break;
+      }
+}
+
+namespace {
+struct Loop {
+  int64_t extent, stride;
+};
+} // namespace
+
+/// The loops of the form with their strides in the original, if they pass over
+/// each element once.
+static std::optional<SmallVector<Loop>> loopsOver(const Contraction &c,
+                                                  const Access &access) {
+  if (!access.bounds.empty() || access.divisor != 1 ||
+      !access.offset.isConstant(0))
+    return std::nullopt;
+  SmallVector<Loop> loops;
+  for (unsigned d : loopsOfForm(c, access)) {
+    std::optional<int64_t> extent = c.dims[d].extent.asConstant(),
+                           stride = access.strides[d].asConstant();
+    if (!extent || !stride || *extent < 1)
+      return std::nullopt;
+    loops.push_back({*extent, *stride});
+  }
+  SmallVector<Loop> sorted = loops;
+  llvm::sort(sorted,
+             [](const Loop &a, const Loop &b) { return a.stride < b.stride; });
+  int64_t count = 1;
+  for (const Loop &loop : sorted) {
+    if (loop.stride != count)
+      return std::nullopt;
+    count *= loop.extent;
+  }
+  return loops;
+}
+
+/// Copies the elements over which `loops` pass, in their order.
+static void copyInOrder(ArrayRef<Loop> loops, const float *from, float *&to) {
+  if (loops.empty()) {
+    *to++ = *from;
+    return;
+  }
+  for (int64_t i = 0; i < loops.front().extent; ++i)
+    copyInOrder(loops.drop_front(), from + i * loops.front().stride, to);
+}
+
+std::optional<ConstantTransform> findAlongK(const Kernel &kernel,
+                                            const EmitOptions &options) {
+  FailureOr<Contraction> c = matchTiles(kernel);
+  if (failed(c) || !c->x.element.isF32() || isByWarpgroups(kernel, *c, options))
+    return std::nullopt;
+  for (Access *factor : {&c->x, &c->w}) {
+    auto loops = loopsOver(*c, *factor);
+    if (!loops)
+      continue;
+    Contraction other = *c;
+    (factor == &c->x ? other.x : other.w) = accessToForm(*c, *factor);
+    if (!isByWarpgroups(kernel, other, options))
+      continue;
+    auto argument = llvm::find(kernel.inputs, factor->tensor);
+    int64_t all = 1, k = 1;
+    for (auto [d, loop] : llvm::zip_equal(loopsOfForm(*c, *factor), *loops)) {
+      all *= loop.extent;
+      k *= c->dims[d].parallel ? 1 : loop.extent;
+    }
+    return ConstantTransform{
+        .argument = unsigned(argument - kernel.inputs.begin()),
+        .name = formName.str(),
+        .dims = {all / k, k},
+        .apply = [loops = *loops](ArrayRef<float> from,
+                                  MutableArrayRef<float> to) {
+          float *at = to.data();
+          copyInOrder(loops, from.data(), at);
+          return true;
+        }};
+  }
+  return std::nullopt;
+}
+
+} // namespace mlc::cuda
