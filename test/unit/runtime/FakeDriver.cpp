@@ -2,7 +2,6 @@
 
 #include "FakeDriver.h"
 
-#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
@@ -405,43 +404,6 @@ CUresult launchKernel(CUfunction function, unsigned gridX, unsigned gridY,
   return enqueue(call, stream, [=] { kernel(launch); });
 }
 
-// A map's words: its address, rank, first dim and first stride, and the rest 7.
-CUresult encode(Call &call, void *map, unsigned rank, void *address,
-                const uint64_t *dims, const uint64_t *strides) {
-  if (reinterpret_cast<uintptr_t>(map) % 64)
-    call.misuse("not aligned");
-  if (call.fails())
-    return call.result;
-  std::fill_n(static_cast<uint64_t *>(map), 16, 7);
-  const uint64_t words[] = {reinterpret_cast<uintptr_t>(address), rank, dims[0],
-                            rank > 1 ? strides[0] : 0};
-  std::memcpy(map, words, sizeof(words));
-  return call.result;
-}
-CUresult encodeTiled(void *map, int, unsigned rank, void *address,
-                     const uint64_t *dims, const uint64_t *strides,
-                     const uint32_t *, const uint32_t *, int, int, int, int) {
-  Call call("cuTensorMapEncodeTiled");
-  return encode(call, map, rank, address, dims, strides);
-}
-CUresult encodePixels(void *map, int, unsigned rank, void *address,
-                      const uint64_t *dims, const uint64_t *strides,
-                      const int *, const int *, unsigned, unsigned,
-                      const uint32_t *, int, int, int, int) {
-  Call call("cuTensorMapEncodeIm2col");
-  return encode(call, map, rank, address, dims, strides);
-}
-
-CUresult errorName(CUresult result, const char **text) {
-  *text = result == CUDA_ERROR_OUT_OF_MEMORY ? "CUDA_ERROR_OUT_OF_MEMORY"
-                                             : "CUDA_ERROR_FAKE";
-  return Call("cuGetErrorName", false).result;
-}
-CUresult errorString(CUresult, const char **text) {
-  *text = "made to fail";
-  return Call("cuGetErrorString", false).result;
-}
-
 } // namespace
 
 uint8_t *FakeDriver::host(uint64_t address, uint64_t bytes) const {
@@ -470,6 +432,10 @@ std::string FakeDriver::held() const {
   add("graphs to launch", execs.size());
   add("contexts", contexts);
   return text;
+}
+
+CUresult fakeCall(const char *name, bool needsContext) {
+  return Call(name, needsContext).result;
 }
 
 FakeDriver &freshDriver() {
@@ -520,10 +486,10 @@ const Driver &fakeTable() {
                             eventSynchronize,
                             eventQuery,
                             elapsed,
-                            errorName,
-                            errorString,
-                            encodeTiled,
-                            encodePixels};
+                            fakeErrorName,
+                            fakeErrorString,
+                            fakeEncodeTiled,
+                            fakeEncodePixels};
   return table;
 }
 

@@ -76,6 +76,27 @@ public:
 FakeDriver &freshDriver();
 const runtime::cuda::Driver &fakeTable();
 
+/// Counts a call of that function, and says whether it shall fail.
+runtime::cuda::CUresult fakeCall(const char *name, bool needsContext = true);
+
+// Of the table (FakeCalls.cpp): functions that hold nothing. A map's words are
+// its address, its rank, the first dim and the first stride; the others are 7.
+runtime::cuda::CUresult fakeEncodeTiled(void *map, int, unsigned rank,
+                                        void *address, const uint64_t *dims,
+                                        const uint64_t *strides,
+                                        const uint32_t *, const uint32_t *, int,
+                                        int, int, int);
+runtime::cuda::CUresult fakeEncodePixels(void *map, int, unsigned rank,
+                                         void *address, const uint64_t *dims,
+                                         const uint64_t *strides, const int *,
+                                         const int *, unsigned, unsigned,
+                                         const uint32_t *, int, int, int, int);
+
+runtime::cuda::CUresult fakeErrorName(runtime::cuda::CUresult result,
+                                      const char **text);
+runtime::cuda::CUresult fakeErrorString(runtime::cuda::CUresult result,
+                                        const char **text);
+
 } // namespace mlc::test
 
 #endif // MLC_TEST_UNIT_RUNTIME_FAKEDRIVER_H

@@ -166,54 +166,106 @@ TEST_CASE("kernels copy by maps, from and to any address", "[maps]") {
   run(session);
 }
 
-TEST_CASE("maps are made while launches are recorded", "[maps]") {
+namespace {
+
+/// A map of a dense f32[rows, 4], eight rows at a time.
+SizedTensorMap rowsMap(uint32_t operand, int64_t rows) {
+  SizedTensorMap map;
+  map.operand = operand;
+  map.element = MapElement::F32;
+  map.dims = {4, rows};
+  map.strides = {16};
+  map.box = {4, 8};
+  map.steps = {1, 1};
+  return map;
+}
+
+/// Launches on the emulator without a session: `tasks` tasks of a kernel on
+/// `rows` rows, outside of a recording or within.
+Numbers launchOnQueue(const std::string &source, int64_t rows, int64_t tasks,
+                      std::vector<SizedTensorMap> shown, bool isRecorded) {
   Device &device = emulator();
-  std::shared_ptr<const Artifact> artifact =
-      MapSample(ImageKind::Source).artifact();
+  MapSample sample(ImageKind::Source);
+  sample.bundle = writeBundle({{"scale", source}});
+  sample.images = {sample.imageOf(ImageKind::Source, "cuda")};
+  std::shared_ptr<const Artifact> artifact = sample.artifact();
   const LoadedProgram *loaded = nullptr;
   REQUIRE(artifact->load(device, loaded).ok());
   std::unique_ptr<Queue> queue = queueOf(device);
-  Numbers numbers(20);
+  Numbers numbers(rows);
+  const uint64_t bytes = rows * 16;
   DeviceMemory x, c, y;
   bool grown;
   for (DeviceMemory *memory : {&x, &c, &y})
-    REQUIRE(memory->reserve(device, 20 * 16, grown).ok());
-  REQUIRE(queue->upload(x.data(), numbers.x.data(), 20 * 16).ok());
+    REQUIRE(memory->reserve(device, bytes, grown).ok());
+  REQUIRE(queue->upload(x.data(), numbers.x.data(), bytes).ok());
+  REQUIRE(queue->upload(y.data(), numbers.y.data(), bytes).ok());
   REQUIRE(queue->upload(c.data(), bias, 16).ok());
-  LaunchMap maps[2];
-  for (LaunchMap &map : maps) {
-    map.map.element = MapElement::F32;
-    map.map.dims = {4, 20};
-    map.map.strides = {16};
-    map.map.box = {4, 8};
-    map.map.steps = {1, 1};
-  }
-  maps[1].map.operand = 2;
+  std::vector<LaunchMap> maps(shown.size());
+  for (size_t i = 0; i < shown.size(); ++i)
+    maps[i].map = shown[i];
   void *buffers[] = {x.data(), c.data(), y.data()};
-  int64_t rows = 20;
   Launch launch;
   launch.kernel = loaded->kernels[0][0];
   launch.buffers = buffers;
   launch.numBuffers = 3;
   launch.symbols = &rows;
   launch.numSymbols = 1;
-  launch.grid = 3;
+  launch.grid = tasks;
   launch.block = 32;
   launch.shared = 64 * 4 + 8;
-  launch.maps = maps;
-  launch.numMaps = 2;
+  launch.maps = maps.data();
+  launch.numMaps = maps.size();
   std::unique_ptr<Recording> recording;
   queue->begin();
-  queue->beginRecording();
+  if (isRecorded)
+    queue->beginRecording();
   queue->launch(launch);
-  queue->endRecording(recording);
-  REQUIRE(recording);
-  queue->replay(*recording);
+  if (isRecorded) {
+    queue->endRecording(recording);
+    REQUIRE(recording);
+    queue->replay(*recording);
+  }
   Status status = queue->finish();
   INFO(status.message);
   REQUIRE(status.ok());
-  REQUIRE(queue->download(numbers.y.data(), y.data(), 20 * 16).ok());
-  CHECK(numbers.isRight());
+  REQUIRE(queue->download(numbers.y.data(), y.data(), bytes).ok());
+  return numbers;
+}
+
+} // namespace
+
+TEST_CASE("maps are made while launches are recorded", "[maps]") {
+  for (bool isRecorded : {false, true})
+    CHECK(launchOnQueue(copyingScale, 20, 3, {rowsMap(0, 20), rowsMap(2, 20)},
+                        isRecorded)
+              .isRight());
+}
+
+TEST_CASE("maps of pixels", "[maps]") {
+  // Two images of five pixels, of which a filter of three has its middle on
+  // three: eight rows that are copied are six pixels, and two of zeros.
+  std::string source = copyingScale;
+  const std::string before = "copyTensor(rows, &map0, barrier, 0, int(task) * "
+                             "8)";
+  source.replace(source.find(before), before.size(),
+                 "copyPixels(rows, &map0, barrier, 0, 0, 0, 1)");
+  SizedTensorMap pixels = rowsMap(0, 5);
+  pixels.dims = {4, 5, 2};
+  pixels.strides = {16, 80};
+  pixels.steps = {1, 1, 1};
+  pixels.box.clear();
+  pixels.pixels = 8;
+  pixels.channels = 4;
+  pixels.lower = {0};
+  pixels.upper = {-2};
+  SizedTensorMap rows = rowsMap(2, 6);
+  Numbers numbers = launchOnQueue(source, 10, 1, {pixels, rows}, false);
+  for (size_t i = 0; i < 40; ++i) {
+    size_t row = i / 4, from = row / 3 * 5 + row % 3 + 1;
+    CHECK(numbers.y[i] ==
+          (row < 6 ? 2 * numbers.x[from * 4 + i % 4] + bias[i % 4] : -7));
+  }
 }
 
 TEST_CASE("maps are kept until an address or size changes", "[maps]") {
