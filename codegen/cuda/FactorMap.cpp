@@ -60,7 +60,7 @@ findFactorMap(const Kernel &kernel, const Contraction &c, const Access &access,
     std::swap((*dims)[0], (*dims)[1]);
   }
   // Each stride must be at least as long as the dims before it.
-  llvm::stable_sort(MutableArrayRef(*dims).drop_front(2),
+  llvm::stable_sort(MutableArrayRef(*dims).drop_front(1),
                     [](const FactorMap::Dim &a, const FactorMap::Dim &b) {
                       return (b.stride - a.stride).isKnownNonNegative() &&
                              a.stride != b.stride;
@@ -76,10 +76,10 @@ findFactorMap(const Kernel &kernel, const Contraction &c, const Access &access,
     if (i)
       map.strides.push_back(dim.stride * bytes);
     map.steps.push_back(1);
-    map.box.push_back(i == 0          ? inRow
-                      : i >= 2        ? 1
-                      : result.alongK ? uint32_t(tileRows)
-                                      : inRow);
+    // Across K a box has as many places in k as rows.
+    bool isTall = result.alongK && dim.role == FactorMap::Role::Row;
+    bool isOne = dim.role == FactorMap::Role::Batch;
+    map.box.push_back(isOne ? 1 : isTall ? uint32_t(tileRows) : inRow);
   }
   result.dims = std::move(*dims);
   if (!whyNotMappable(map).empty())

@@ -136,6 +136,27 @@ def test_pixels(tools, tmp_path, kind):
     assert sum("copyPixels(" in text for text in texts) >= 6
 
 
+def test_constant_factors_of_float32(tools, tmp_path):
+    """They are stored along K. Others, and those that another kernel reads, stay as they are."""
+    make = Products(tools, tmp_path, "tf32")
+    shared = make.numbers(72, 136)
+    for name, a, b in [("plain", (72, 72), make.numbers(72, 136)), ("batch", (3, 72, 64), make.numbers(3, 64, 72)),
+                       ("left", (72, 72), None), ("rows", ("M", 72), make.numbers(72, 40)), ("twice", (72, 72), shared)]:
+        case = make.case(name)
+        given = make.factor(case, a, False, [{"M": 72}, {"M": 3}])
+        constant = make.numbers(72, 72) if b is None else b
+        make.result(case, case.node("MatMul", *((given, constant) if b is not None else
+                                                (constant, case.node("Transpose", given, perm=[1, 0])))))
+        if name == "twice":
+            make.result(case, case.node("Add", shared, case.input(make.numbers(136))))
+    make.graph.check()
+    text = tools.mlc("inspect", make.graph.artifact).stdout
+    assert text.count("tf32 of operand") == 10
+    ieee = Products(tools, tmp_path, "tf32", "--precision=ieee")
+    ieee.result(case := ieee.graph.case("plain", "tiles", 1e-5), case.node("MatMul", case.input(make.numbers(72, 72)), shared))
+    ieee.graph.check()
+
+
 def test_many_tasks(tools, tmp_path):
     """Blocks go on with further tiles: stages are in turn, and results are stored while factors come."""
     make = Products(tools, tmp_path, "f16")
