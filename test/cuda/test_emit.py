@@ -56,15 +56,17 @@ MODELS = {"open sizes": open_sizes, "bert-base": experiment("bert-base"), "top-k
           "nasrnn": experiment("nasrnn"), "mobilenet-v2": experiment("mobilenet-v2")}
 
 
-def emit(tools, folder, write, *options):
+def emit(tools, folder, write, *options, target="cuda:sm_80"):
     shapes = write(folder / "m.onnx")
-    done = tools.mlc("compile", folder / "m.onnx", "--emit=cuda", "-o", folder / "program", "--target=cuda:sm_80", *options)
+    done = tools.mlc("compile", folder / "m.onnx", "--emit=cuda", "-o", folder / "program", f"--target={target}", *options)
     assert done.returncode == 0, done.stderr
     rng = np.random.default_rng(0)
     inputs = []
-    for i, shape in enumerate(shapes):
+    for i, (shape, value) in enumerate(zip(shapes, onnx.load(folder / "m.onnx").graph.input)):
         inputs.append(folder / f"x{i}.npy")
-        np.save(inputs[-1], rng.standard_normal(shape).astype(np.float32))
+        dtype = helper.tensor_dtype_to_np_dtype(value.type.tensor_type.elem_type)
+        array = rng.integers(-100, 100, shape) if dtype == np.int8 else rng.standard_normal(shape)
+        np.save(inputs[-1], array.astype(dtype))
     return folder / "program", inputs
 
 
@@ -75,36 +77,105 @@ def host_build(tools, program):
                            "-o", "model"], cwd=program, capture_output=True, text=True)
 
 
+def check_bytes(tools, folder, program, inputs, target):
+    """The program writes what `mlc run` writes on the emulator."""
+    done = host_build(tools, program)
+    assert done.returncode == 0 and done.stderr == "", done.stderr
+    (folder / "out").mkdir()
+    done = subprocess.run(["./model", *inputs, folder / "out"], cwd=program, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    names = [i.name for i in onnx.load(folder / "m.onnx").graph.input][:len(inputs)]
+    done = tools.mlc("compile", folder / "m.onnx", "-o", folder / "m.mlca", f"--target={target}")
+    assert done.returncode == 0, done.stderr
+    arguments = [part for name, path in zip(names, inputs) for part in ("--input", f"{name}={path}")]
+    done = tools.mlc("run", folder / "m.mlca", "--device=emulator", "--output-dir", folder / "want", *arguments)
+    assert done.returncode == 0, done.stderr
+    files = sorted(path.name for path in (folder / "want").glob("*.npy"))
+    assert files and files == sorted(path.name for path in (folder / "out").iterdir())
+    for file in files:
+        want, got = np.load(folder / "want" / file), np.load(folder / "out" / file)
+        assert want.dtype == got.dtype and want.shape == got.shape and want.tobytes() == got.tobytes()
+
+
+def check_nvcc(program, *architecture):
+    done = subprocess.run([NVCC, "-std=c++17", *architecture, "-Werror", "all-warnings", "-Iinclude", "model.cu",
+                           *sorted(map(str, program.glob("kernels/*.cu"))), "-o", "model"],
+                          cwd=program, capture_output=True, text=True)
+    assert done.returncode == 0 and done.stderr == "", done.stdout + done.stderr
+
+
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", MODELS)
 def test_the_same_bytes_as_a_run(tools, tmp_path, name):
     program, inputs = emit(tools, tmp_path, MODELS[name])
-    done = host_build(tools, program)
-    assert done.returncode == 0 and done.stderr == "", done.stderr
-    (tmp_path / "out").mkdir()
-    done = subprocess.run(["./model", *inputs, tmp_path / "out"], cwd=program, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    names = [i.name for i in onnx.load(tmp_path / "m.onnx").graph.input][:len(inputs)]
-    done = tools.mlc("compile", tmp_path / "m.onnx", "-o", tmp_path / "m.mlca", "--target=cuda:sm_80")
-    assert done.returncode == 0, done.stderr
-    arguments = [part for name, path in zip(names, inputs) for part in ("--input", f"{name}={path}")]
-    done = tools.mlc("run", tmp_path / "m.mlca", "--device=emulator", "--output-dir", tmp_path / "want", *arguments)
-    assert done.returncode == 0, done.stderr
-    files = sorted(path.name for path in (tmp_path / "want").glob("*.npy"))
-    assert files and files == sorted(path.name for path in (tmp_path / "out").iterdir())
-    for file in files:
-        want, got = np.load(tmp_path / "want" / file), np.load(tmp_path / "out" / file)
-        assert want.dtype == got.dtype and want.shape == got.shape and want.tobytes() == got.tobytes()
+    check_bytes(tools, tmp_path, program, inputs, "cuda:sm_80")
 
 
 @pytest.mark.skipif(NVCC is None, reason="nvcc is not installed")
 @pytest.mark.parametrize("name", ["open sizes", "top-k", "nasrnn"])
 def test_nvcc_warns_of_nothing(tools, tmp_path, name):
     program, _ = emit(tools, tmp_path, MODELS[name])
-    done = subprocess.run([NVCC, "-std=c++17", "-arch=sm_80", "-Werror", "all-warnings", "-Iinclude", "model.cu",
-                           *sorted(map(str, program.glob("kernels/*.cu"))), "-o", "model"],
-                          cwd=program, capture_output=True, text=True)
-    assert done.returncode == 0 and done.stderr == "", done.stdout + done.stderr
+    check_nvcc(program, "-arch=sm_80")
+
+
+def write_nodes(path, nodes, inputs, constants=()):
+    """A model whose output is y; inputs and constants are of float32, unless an input says otherwise."""
+    rng = np.random.default_rng(2)
+    values = [helper.make_tensor_value_info(name, kind, dims) for name, kind, dims in inputs]
+    kind = np.float16 if inputs[0][1] == T.FLOAT16 else np.float32
+    weights = [onnx.numpy_helper.from_array((rng.standard_normal(dims) / 8).astype(kind), name) for name, dims in constants]
+    graph = helper.make_graph(nodes, "g", values, [onnx.ValueInfoProto(name="y")], weights)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=9)
+    onnx.save(onnx.shape_inference.infer_shapes(model), path)
+
+
+def open_products(path):
+    """Maps of open sizes."""
+    node = helper.make_node
+    write_nodes(path, [node("MatMul", ["x", "v"], ["t"]), node("Gelu", ["t"], ["u"]), node("MatMul", ["u", "w"], ["y"])],
+                [("x", T.FLOAT16, ["N", 72])], [("v", (72, 136)), ("w", (136, 72))])
+    return [(70, 72)]
+
+
+def pixels(path):
+    node = helper.make_node
+    write_nodes(path, [node("Conv", ["x", "u"], ["a"]), node("Conv", ["a", "v"], ["b"], pads=[1, 1, 1, 1], strides=[2, 2]),
+                       node("Relu", ["b"], ["c"]), node("Conv", ["c", "w"], ["d"], pads=[1, 1, 1, 1]),
+                       node("GlobalAveragePool", ["d"], ["y"])],
+                [("x", T.FLOAT16, [3, 3, 16, 18])], [("u", (64, 3, 1, 1)), ("v", (64, 64, 3, 3)), ("w", (72, 64, 3, 3))])
+    return [(3, 3, 16, 18)]
+
+
+def along_k(path):
+    """Constants of float32, in another order than the model's."""
+    node = helper.make_node
+    write_nodes(path, [node("MatMul", ["x", "w"], ["t"]), node("Relu", ["t"], ["y"])], [("x", T.FLOAT, [2, 40, 64])],
+                [("w", (64, 40))])
+    return [(2, 40, 64)]
+
+
+def parts(path):
+    """Blocks share tiles, with counters."""
+    node = helper.make_node
+    write_nodes(path, [node("Gemm", ["x", "z"], ["y"], transB=1)], [("x", T.FLOAT16, [40, 1032]), ("z", T.FLOAT16, [72, 1032])])
+    return [(40, 1032), (72, 1032)]
+
+
+def bytes_of_batches(path):
+    node = helper.make_node
+    write_nodes(path, [node("Transpose", ["z"], ["t"], perm=[0, 2, 1]), node("MatMulInteger", ["x", "t"], ["y"])],
+                [("x", T.INT8, [3, 40, 144]), ("z", T.INT8, [3, 72, 144])])
+    return [(3, 40, 144), (3, 72, 144)]
+
+
+@pytest.mark.parametrize("write", [open_products, pixels, along_k, parts, bytes_of_batches])
+def test_programs_with_maps(tools, tmp_path, write):
+    """Of kernels for sm_90a, whose factors come by tensor maps."""
+    program, inputs = emit(tools, tmp_path, write, target="cuda:sm_90a")
+    assert "MapRequest" in (program / "model.cu").read_text()
+    check_bytes(tools, tmp_path, program, inputs, "cuda:sm_90a")
+    if NVCC:
+        check_nvcc(program, "-gencode=arch=compute_90a,code=sm_90a")
 
 
 def test_wrong_arrays_are_refused(tools, tmp_path):
