@@ -28,6 +28,8 @@ PRODUCTS = ("HMMA", "IMMA", "HGMMA", "IGMMA")
 # A call of a skeleton for tensor cores.
 CALL = re.compile(r"(?:multiplyTileByWarps<(?P<m>\d+), (?P<n>\d+), (?P<warps>\d+), (?P<across>\d+)"
                   r"|Warpgroups<(?P<m2>\d+), (?P<n2>\d+), (?P<groups>\d+)), (?P<stages>\d+),")
+# Which of several contractions is meant: that of 3x3 filters.
+LARGE = re.compile(r"\bIndex K\(\) const {\n    return 576;")
 
 
 # ----------------------------------------------------------------------
@@ -44,7 +46,8 @@ def value(case, kind, *dims):
 
 def matmul(graph, name, kind, m, k, n, finish=None, **attributes):
     case = graph.case(name, None)
-    a, b = value(case, kind, m, k), value(case, kind, *((n, k) if attributes else (k, n)))
+    a = value(case, kind, *((k, m) if attributes.get("transA") else (m, k)))
+    b = value(case, kind, *((n, k) if attributes else (k, n)))
     if kind == "int8":
         return case.output(case.node("MatMulInteger", a, case.node("Transpose", b, perm=[1, 0])))
     result = case.node("Gemm", a, b, **attributes) if attributes else case.node("MatMul", a, b)
@@ -60,11 +63,22 @@ def conv(graph, name, kind, x, w, residual=False, **attributes):
 
 
 def pictures(graph, name, kind, x, w):
-    """A convolution with channels last in pictures and filters."""
+    """A convolution with channels last in pictures and filters, and no border."""
     case = graph.case(name, None)
     turned = [case.node("Transpose", value(case, kind, *dims), perm=[0, 3, 1, 2]) for dims in (x, w)]
-    result = case.node("Relu", case.node("Conv", *turned, value(case, kind, w[0]), pads=[1, 1, 1, 1], kernel_shape=w[1:3]))
+    result = case.node("Relu", case.node("Conv", *turned, value(case, kind, w[0])))
     case.output(case.node("Transpose", result, perm=[0, 2, 3, 1]))
+
+
+def pixels(graph, name, kind, x, w):
+    """A convolution in a network, whose layout mlc chooses."""
+    case, rng = graph.case(name, None), np.random.default_rng(1)
+
+    def weights(*dims):
+        return rng.standard_normal(dims).astype(np.float16 if kind == "f16" else np.float32)
+    stem = case.node("Conv", value(case, kind, x[0], 3, *x[2:]), weights(x[1], 3, 1, 1))
+    result = case.node("Relu", case.node("Conv", stem, weights(*w), weights(w[0]), pads=[1, 1, 1, 1]))
+    case.output(case.node("GlobalAveragePool", result))
 
 
 def gelu(case, x):
@@ -88,7 +102,10 @@ def add_cases(graph):
     conv(graph, "f16_conv1", "f16", (32, 256, 56, 56), (128, 256, 1, 1), residual=True)
     conv(graph, "f16_conv1_odd", "f16", (32, 512, 7, 7), (2048, 512, 1, 1), residual=True)
     conv(graph, "f16_conv3", "f16", (32, 64, 56, 56), (64, 64, 3, 3), pads=[1, 1, 1, 1])
-    pictures(graph, "f16_pictures", "f16", (32, 56, 56, 64), (64, 3, 3, 64))
+    matmul(graph, "bf16_turned", "bf16", 4096, 4096, 4096, transA=1, transB=1)
+    pictures(graph, "f16_gathered", "f16", (32, 30, 30, 96), (96, 3, 3, 96))
+    pixels(graph, "f16_pixels", "f16", (32, 64, 56, 56), (64, 64, 3, 3))
+    pixels(graph, "tf32_pixels", "f32", (32, 64, 56, 56), (128, 64, 3, 3))
     conv(graph, "tf32_conv3", "f32", (32, 64, 56, 56), (64, 64, 3, 3), pads=[1, 1, 1, 1])
 
 
@@ -151,7 +168,8 @@ def measure(tools, folder, arch, names=()):
     reports = {kernel["symbol"]: kernel for kernel in shown["manifest"]["kernels"]}
     found = {}
     for case in graph.cases:
-        (symbol,) = (k for k in graph.kernels[case.name] if k and CALL.search(graph.sources[k]))
+        symbols = [k for k in graph.kernels[case.name] if k and CALL.search(graph.sources[k])]
+        (symbol,) = symbols if len(symbols) == 1 else [k for k in symbols if LARGE.search(graph.sources[k])]
         call = CALL.search(graph.sources[symbol])
         report = reports[symbol]
         team = f"{call['warps']}x{call['across']}" if call["warps"] else f"{call['groups']} groups"
