@@ -55,28 +55,56 @@ GroupTile chooseGroupTile(const ProductShape &shape, const Target &target) {
   return std::end(tiles)[-1];
 }
 
+bool suitsGroups(const ProductShape &shape, const Target &target) {
+  // Code for sm_90a runs on that alone.
+  return target.cpu == "sm_90a" && shape.rows > 32 && shape.columns > 32 &&
+         shape.k * shape.elementBytes >= 128;
+}
+
+namespace {
+/// How long a multiprocessor takes for a step along K of a tile.
+struct Pace {
+  /// The least, however small the tile is: it waits for factors.
+  double wait;
+  /// The share of the peak that large tiles reach.
+  double shareOfPeak;
+};
+} // namespace
+
+/// The seconds of waves of tiles, of which a multiprocessor has `resident` at a
+/// time.
+static double secondsOfTiles(const ProductShape &shape, const Target &target,
+                             int64_t m, int64_t n, int64_t resident,
+                             Pace pace) {
+  int64_t step = elementsOfStep(shape.elementBytes);
+  int64_t tiles = std::max<int64_t>(countTiles(shape, m, n), 1);
+  int64_t parts =
+      chooseParts(tiles, shape.k, leastKOfPart(step), mostPartsOfTile, target);
+  double steps = llvm::divideCeil(llvm::divideCeil(shape.k, step), parts);
+  double waves = llvm::divideCeil(tiles * parts, target.cost.units * resident);
+  double peak = target.cost.contractionFlopsPerSecond / target.cost.units *
+                (4.0 / shape.elementBytes);
+  double arithmetic = 2.0 * m * n * step * resident / (peak * pace.shareOfPeak);
+  return waves * steps * std::max(arithmetic, pace.wait);
+}
+
 std::optional<double> productSeconds(const ProductShape &shape,
                                      const Target &target) {
   if (EmitOptions{target}.arch() < 80)
     return std::nullopt;
-  // Fitted to times on an H200 (docs/Measurements/cost-model.md): a block waits
-  // for the factors of each step, however small the tile is; windows take
-  // divisions as well. Large tiles reach this share of the peak.
-  constexpr double waitForFactors = 0.6e-6, waitForWindows = 0.85e-6;
-  constexpr double shareOfPeak = 0.22;
-  // Windows of a convolution are rarely contiguous.
+  // docs/Measurements/cost-model.md. Of warpgroups: fitted to a trial's kernel
+  // of the same design. Of others: to mlc's kernels on an H200; windows of a
+  // convolution take divisions as well.
+  constexpr Pace ofGroups = {0.18e-6, 0.72}, ofWarps = {0.6e-6, 0.22},
+                 ofWindows = {0.85e-6, 0.22};
+  if (!shape.hasWindows && suitsGroups(shape, target)) {
+    GroupTile tile = chooseGroupTile(shape, target);
+    return secondsOfTiles(shape, target, tile.m, tile.n, tile.resident,
+                          ofGroups);
+  }
   WarpTile tile = chooseWarpTile(shape, target, !shape.hasWindows);
-  int64_t step = elementsOfStep(shape.elementBytes);
-  int64_t tiles = std::max<int64_t>(countTiles(shape, tile.m, tile.n), 1);
-  int64_t parts =
-      chooseParts(tiles, shape.k, leastKOfPart(step), mostPartsOfTile, target);
-  double steps = llvm::divideCeil(llvm::divideCeil(shape.k, step), parts);
-  double waves = llvm::divideCeil(tiles * parts, target.cost.units);
-  double peak = target.cost.contractionFlopsPerSecond / target.cost.units *
-                (4.0 / shape.elementBytes);
-  double arithmetic = 2.0 * tile.m * tile.n * step / (peak * shareOfPeak);
-  double wait = shape.hasWindows ? waitForWindows : waitForFactors;
-  return waves * steps * std::max(arithmetic, wait);
+  return secondsOfTiles(shape, target, tile.m, tile.n, 1,
+                        shape.hasWindows ? ofWindows : ofWarps);
 }
 
 } // namespace mlc::cuda

@@ -53,6 +53,9 @@ struct GroupTile {
   }
 };
 GroupTile chooseGroupTile(const ProductShape &shape, const Target &target);
+/// Whether warpgroups compute products of that size for `target`, if they can
+/// read the factors: a tile has 64 rows and columns, a step 128 bytes of K.
+bool suitsGroups(const ProductShape &shape, const Target &target);
 
 /// How many elements along K a step takes: 32 words of every row.
 constexpr int64_t elementsOfStep(int64_t elementBytes) {

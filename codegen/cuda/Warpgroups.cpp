@@ -44,15 +44,10 @@ findSource(const Kernel &kernel, const Contraction &c, const Access &access,
 static std::optional<GroupProblem> matchGroups(const Kernel &kernel,
                                                const Contraction &c,
                                                const EmitOptions &options) {
-  // Code for sm_90a runs on that alone.
-  if (options.target.cpu != "sm_90a")
-    return std::nullopt;
   Roles roles = findRoles(c);
   std::string products = productsOf(c, roles, options);
   ProductShape shape = shapeOf(c, roles);
-  // A tile has 64 rows and columns, a step 128 bytes of K.
-  if (products.empty() || shape.rows <= 32 || shape.columns <= 32 ||
-      shape.k * shape.elementBytes < 128)
+  if (products.empty() || !suitsGroups(shape, options.target))
     return std::nullopt;
   GroupTile tile = chooseGroupTile(shape, options.target);
   auto a = findSource(kernel, c, roles.a(c), roles, roles.rows, tile.m);
