@@ -3,16 +3,8 @@
 #include "runtime/cuda/CudaQueue.h"
 
 #include <algorithm>
-#include <iterator>
 
 namespace mlc::runtime::cuda {
-
-namespace {
-
-/// Where an operand without memory lies, whose map must be made as well.
-constexpr uintptr_t nowhere = 256;
-
-} // namespace
 
 /// Makes the words of the launch's map `index`.
 Status CudaQueue::encode(const Launch &launch, const CudaKernel &kernel,
@@ -42,9 +34,8 @@ Status CudaQueue::encode(const Launch &launch, const CudaKernel &kernel,
   std::copy(map.strides.begin(), map.strides.end(), strides);
   std::copy(map.lower.begin(), map.lower.end(), lower);
   std::copy(map.upper.begin(), map.upper.end(), upper);
-  auto base = reinterpret_cast<uintptr_t>(launch.buffers[map.operand]);
-  uint64_t place = (base ? base : nowhere) + uint64_t(map.offset);
-  void *address = reinterpret_cast<void *>(place);
+  auto *base = static_cast<uint8_t *>(launch.buffers[map.operand]);
+  void *address = base + map.offset;
   CUresult result =
       isForPixels
           ? driver.cuTensorMapEncodeIm2col(
@@ -61,7 +52,8 @@ Status CudaQueue::encode(const Launch &launch, const CudaKernel &kernel,
   Status status =
       driver.error(result, what + ": its tensor map " + std::to_string(index) +
                                " cannot be made by " + function);
-  if (std::string why = whyNotMappable(map, place - map.offset); !why.empty())
+  auto begin = reinterpret_cast<uintptr_t>(base);
+  if (std::string why = whyNotMappable(map, begin); !why.empty())
     status.message += "; " + why;
   return status;
 }
