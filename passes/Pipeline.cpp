@@ -13,6 +13,7 @@
 #include "passes/Distribute/DataParallel.h"
 #include "passes/Distribute/Shard.h"
 #include "passes/Fuse/Fuse.h"
+#include "passes/Fuse/Siblings.h"
 #include "passes/Fuse/TransformConstants.h"
 #include "passes/Layout/Layout.h"
 #include "passes/Lower/Lower.h"
@@ -121,6 +122,8 @@ void addFusePasses(OpPassManager &pm, const PipelineOptions &options) {
   // as Winograd's for 3x3 convolutions.
   pm.addPass(
       createTransformConstantsPass(options.getCodeTarget(), options.precision));
+  pm.addPass(
+      createJoinSiblingsPass(options.getCodeTarget(), options.precision));
 }
 
 void registerCompilerDialects(DialectRegistry &registry) {

@@ -1,46 +1,11 @@
 //===- AlongK.cpp - Constant factors with neighbours along K --------------===//
 
 #include "codegen/cuda/AlongK.h"
-#include "dialects/Exec/Exec.h"
+#include "codegen/cuda/FormAlongK.h"
 
 using namespace mlir;
 
 namespace mlc::cuda {
-
-static constexpr StringLiteral formName = "along-k";
-
-/// The loops that move along `access`, those of K last. The rightmost moves
-/// fastest in the form.
-static SmallVector<unsigned> loopsOfForm(const Contraction &c,
-                                         const Access &access) {
-  SmallVector<unsigned> loops;
-  for (bool parallel : {true, false})
-    for (auto [d, dim] : llvm::enumerate(c.dims))
-      if (dim.parallel == parallel && !access.strides[d].isConstant(0))
-        loops.push_back(d);
-  return loops;
-}
-
-/// The access to the form instead of the original.
-static Access accessToForm(const Contraction &c, const Access &access) {
-  Access form = access;
-  IntExpr stride = IntExpr::constant(c.context, 1);
-  for (unsigned d : llvm::reverse(loopsOfForm(c, access))) {
-    form.strides[d] = stride;
-    stride = stride * c.dims[d].extent;
-  }
-  return form;
-}
-
-void takeFormAlongK(Contraction &c) {
-  for (Access *access : {&c.x, &c.w})
-    for (Operation *user : access->tensor.getUsers())
-      if (auto inverse = dyn_cast<exec::InverseTransformOp>(user);
-          inverse && inverse.getTransform() == formName) {
-        *access = accessToForm(c, *access);
-        break;
-      }
-}
 
 namespace {
 struct Loop {
@@ -106,7 +71,7 @@ std::optional<ConstantTransform> findAlongK(const Kernel &kernel,
     }
     return ConstantTransform{
         .argument = unsigned(argument - kernel.inputs.begin()),
-        .name = formName.str(),
+        .name = formAlongK.str(),
         .dims = {all / k, k},
         .apply = [loops = *loops](ArrayRef<float> from,
                                   MutableArrayRef<float> to) {

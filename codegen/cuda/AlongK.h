@@ -19,9 +19,6 @@ namespace mlc::cuda {
 std::optional<ConstantTransform> findAlongK(const Kernel &kernel,
                                             const EmitOptions &options);
 
-/// Gives the factors of `c` that have the form the strides of it.
-void takeFormAlongK(Contraction &c);
-
 } // namespace mlc::cuda
 
 #endif // MLC_CODEGEN_CUDA_ALONGK_H

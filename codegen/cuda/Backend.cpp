@@ -6,6 +6,7 @@
 #include "codegen/cuda/DeviceHeader.h"
 #include "codegen/cuda/Emit.h"
 #include "codegen/cuda/Group.h"
+#include "codegen/cuda/Joined.h"
 #include "codegen/cuda/Opaque.h"
 #include "codegen/cuda/Program.h"
 #include "codegen/cuda/Tiles.h"
@@ -86,6 +87,10 @@ public:
     return pad.getConstantPaddingValue() != nullptr;
   }
 
+  bool canJoin(llvm::ArrayRef<const Kernel *> kernels, const Target &target,
+               Precision precision) const override {
+    return canJoinGroups(kernels, {target, precision});
+  }
   std::optional<ConstantTransform>
   findTransform(const Kernel &kernel, const Target &target,
                 Precision precision) const override {
@@ -110,6 +115,10 @@ public:
     return productSeconds(shape, target);
   }
   bool cutsKernelsAtParts() const override { return true; }
+  bool sharesLaunch(const Target &target,
+                    const ProductShape &shape) const override {
+    return suitsGroups(shape, target);
+  }
 
   llvm::Expected<SourceTree> printProgram(const runtime::Program &program,
                                           llvm::ArrayRef<KernelImage> images,

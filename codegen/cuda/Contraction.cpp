@@ -1,8 +1,8 @@
 //===- Contraction.cpp - Contractions as CUDA C++ -------------------------===//
 
 #include "codegen/cuda/Contraction.h"
-#include "codegen/cuda/AlongK.h"
 #include "codegen/cuda/DeviceHeader.h"
+#include "codegen/cuda/FormAlongK.h"
 #include "codegen/cuda/Parts.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/ADT/SmallBitVector.h"
@@ -67,6 +67,31 @@ IntExpr runAlong(const Contraction &c, const Access &access,
     length = length * c.dims[d].extent;
   }
   return length;
+}
+
+SmallVector<unsigned> joinRuns(const Contraction &c, const Access &access,
+                               ArrayRef<unsigned> dims,
+                               SmallVectorImpl<IntExpr> &extents) {
+  SmallVector<unsigned> runs;
+  auto isOne = [&](ArrayRef<IntExpr> strides, unsigned outer, unsigned inner,
+                   IntExpr length) {
+    return strides[outer] == strides[inner] * length;
+  };
+  for (unsigned d : llvm::reverse(dims)) {
+    if (!runs.empty() &&
+        isOne(access.strides, d, runs.back(), extents.back()) &&
+        llvm::all_of(access.bounds, [&](const Bound &bound) {
+          return isOne(bound.strides, d, runs.back(), extents.back());
+        })) {
+      extents.back() = extents.back() * c.dims[d].extent;
+      continue;
+    }
+    runs.push_back(d);
+    extents.push_back(c.dims[d].extent);
+  }
+  std::reverse(runs.begin(), runs.end());
+  std::reverse(extents.begin(), extents.end());
+  return runs;
 }
 
 bool isMultiple(IntExpr value, int64_t count) {

@@ -66,6 +66,12 @@ IntExpr product(const Contraction &c, llvm::ArrayRef<unsigned> dims);
 /// How many consecutive elements along `dims` are contiguous in memory.
 IntExpr runAlong(const Contraction &c, const Access &access,
                  llvm::ArrayRef<unsigned> dims);
+/// Merges adjacent `dims` that step through `access` and its bounds like one
+/// loop. Returns the innermost dim of each run, whose strides the run has, and
+/// its length in `extents`.
+llvm::SmallVector<unsigned> joinRuns(const Contraction &c, const Access &access,
+                                     llvm::ArrayRef<unsigned> dims,
+                                     llvm::SmallVectorImpl<IntExpr> &extents);
 /// Whether neighbouring threads should read a factor along K instead of along
 /// its `rows` (for B: columns), because contiguous runs are longer there.
 bool readsAlongK(const Contraction &c, const Access &access, const Roles &roles,

@@ -3,6 +3,7 @@
 #include "codegen/cuda/Emit.h"
 #include "codegen/cuda/Contraction.h"
 #include "codegen/cuda/Group.h"
+#include "codegen/cuda/Joined.h"
 #include "codegen/cuda/Opaque.h"
 #include "codegen/cuda/Transpose.h"
 
@@ -22,6 +23,7 @@ struct Emitter {
 static ArrayRef<Emitter> emitters() {
   static const Emitter table[] = {
       {"", acceptsOpaque, emitOpaque}, // which names the skeleton
+      {"joined", acceptsJoined, emitJoined},
       {"wgmma", acceptsWarpgroups, emitWarpgroups},
       {"tensor", acceptsTensor, emitTensor},
       {"tiles", acceptsTiles, emitTiles},

@@ -2,7 +2,6 @@
 
 #include "codegen/cuda/FactorMap.h"
 #include "codegen/cuda/Maps.h"
-#include "codegen/cuda/Problem.h"
 
 using namespace mlir;
 

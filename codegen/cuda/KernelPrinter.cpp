@@ -62,6 +62,12 @@ std::string KernelPrinter::parameters(const KernelText &kernelText) const {
   std::string text;
   for (size_t i = 0; i < kernelText.maps.size(); ++i)
     text += "const __grid_constant__ TensorMap map" + std::to_string(i) + ", ";
+  return text + bufferParameters() +
+         "long long tasks, uint8_t *scratch, long long stride";
+}
+
+std::string KernelPrinter::bufferParameters() const {
+  std::string text;
   for (auto [i, input] : llvm::enumerate(kernel.inputs))
     text += "const " + storageType(elementOf(input)) + " *__restrict__ in" +
             std::to_string(i) + ", ";
@@ -70,7 +76,7 @@ std::string KernelPrinter::parameters(const KernelText &kernelText) const {
             std::to_string(i) + ", ";
   for (size_t i = 0; i < kernel.symbols.size(); ++i)
     text += "long long s" + std::to_string(i) + ", ";
-  return text + "long long tasks, uint8_t *scratch, long long stride";
+  return text;
 }
 
 std::string KernelPrinter::finish(const KernelText &text) {

@@ -58,6 +58,8 @@ public:
   /// Whether 32 bits hold every index: all sizes are known and far below 2^31,
   /// and none is computed from data.
   bool fitsInt() const;
+  /// The parameters for inputs, outputs and symbols: "..., ".
+  std::string bufferParameters() const;
   /// Assembles the translation unit.
   std::string finish(const KernelText &text);
 

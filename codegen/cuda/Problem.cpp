@@ -86,31 +86,6 @@ std::string ProblemText::pointerOf(Value input) const {
   return "in" + std::to_string(found - kernel.inputs.begin());
 }
 
-SmallVector<unsigned> joinRuns(const Contraction &c, const Access &access,
-                               ArrayRef<unsigned> dims,
-                               SmallVectorImpl<IntExpr> &extents) {
-  SmallVector<unsigned> runs;
-  auto isOne = [&](ArrayRef<IntExpr> strides, unsigned outer, unsigned inner,
-                   IntExpr length) {
-    return strides[outer] == strides[inner] * length;
-  };
-  for (unsigned d : llvm::reverse(dims)) {
-    if (!runs.empty() &&
-        isOne(access.strides, d, runs.back(), extents.back()) &&
-        llvm::all_of(access.bounds, [&](const Bound &bound) {
-          return isOne(bound.strides, d, runs.back(), extents.back());
-        })) {
-      extents.back() = extents.back() * c.dims[d].extent;
-      continue;
-    }
-    runs.push_back(d);
-    extents.push_back(c.dims[d].extent);
-  }
-  std::reverse(runs.begin(), runs.end());
-  std::reverse(extents.begin(), extents.end());
-  return runs;
-}
-
 /// A struct of an element's offset and its index along each bounded dim, and
 /// the functions that make and use one.
 void ProblemPrinter::side(StringRef name, StringRef row, const Access &access,

@@ -13,13 +13,6 @@
 
 namespace mlc::cuda {
 
-/// Merges adjacent `dims` that step through `access` and its bounds like one
-/// loop. Returns the innermost dim of each run, whose strides the run has, and
-/// its length in `extents`.
-llvm::SmallVector<unsigned> joinRuns(const Contraction &c, const Access &access,
-                                     llvm::ArrayRef<unsigned> dims,
-                                     llvm::SmallVectorImpl<IntExpr> &extents);
-
 /// Prints functions of `struct Problem` one after another.
 class ProblemText {
 public:

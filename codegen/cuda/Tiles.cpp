@@ -71,8 +71,23 @@ struct Pace {
 };
 } // namespace
 
-/// The seconds of waves of tiles, of which a multiprocessor has `resident` at a
-/// time.
+// docs/Measurements/cost-model.md. Of warpgroups: fitted to a trial's kernel of
+// the same design. Of others: to mlc's kernels on an H200; windows of a
+// convolution take divisions as well.
+static constexpr Pace ofGroups = {0.18e-6, 0.72}, ofWarps = {0.6e-6, 0.22},
+                      ofWindows = {0.85e-6, 0.22};
+
+/// The seconds of a step on a multiprocessor, which has `resident` tiles.
+static double secondsOfStep(const ProductShape &shape, const Target &target,
+                            int64_t m, int64_t n, int64_t resident, Pace pace) {
+  int64_t step = elementsOfStep(shape.elementBytes);
+  double peak = target.cost.contractionFlopsPerSecond / target.cost.units *
+                (4.0 / shape.elementBytes);
+  return std::max(2.0 * m * n * step * resident / (peak * pace.shareOfPeak),
+                  pace.wait);
+}
+
+/// The seconds of all waves of tiles.
 static double secondsOfTiles(const ProductShape &shape, const Target &target,
                              int64_t m, int64_t n, int64_t resident,
                              Pace pace) {
@@ -82,21 +97,20 @@ static double secondsOfTiles(const ProductShape &shape, const Target &target,
       chooseParts(tiles, shape.k, leastKOfPart(step), mostPartsOfTile, target);
   double steps = llvm::divideCeil(llvm::divideCeil(shape.k, step), parts);
   double waves = llvm::divideCeil(tiles * parts, target.cost.units * resident);
-  double peak = target.cost.contractionFlopsPerSecond / target.cost.units *
-                (4.0 / shape.elementBytes);
-  double arithmetic = 2.0 * m * n * step * resident / (peak * pace.shareOfPeak);
-  return waves * steps * std::max(arithmetic, pace.wait);
+  return waves * steps * secondsOfStep(shape, target, m, n, resident, pace);
+}
+
+double secondsOfStepsOfGroups(const ProductShape &shape, const Target &target) {
+  GroupTile tile = chooseGroupTile(shape, target);
+  double steps = llvm::divideCeil(shape.k, elementsOfStep(shape.elementBytes));
+  return steps *
+         secondsOfStep(shape, target, tile.m, tile.n, tile.resident, ofGroups);
 }
 
 std::optional<double> productSeconds(const ProductShape &shape,
                                      const Target &target) {
   if (EmitOptions{target}.arch() < 80)
     return std::nullopt;
-  // docs/Measurements/cost-model.md. Of warpgroups: fitted to a trial's kernel
-  // of the same design. Of others: to mlc's kernels on an H200; windows of a
-  // convolution take divisions as well.
-  constexpr Pace ofGroups = {0.18e-6, 0.72}, ofWarps = {0.6e-6, 0.22},
-                 ofWindows = {0.85e-6, 0.22};
   if (!shape.hasWindows && suitsGroups(shape, target)) {
     GroupTile tile = chooseGroupTile(shape, target);
     return secondsOfTiles(shape, target, tile.m, tile.n, tile.resident,

@@ -45,6 +45,7 @@ struct GroupTile {
   /// The least K, in steps, for which such a tile pays.
   int64_t leastSteps;
 
+  bool operator==(const GroupTile &) const = default;
   int64_t threads() const { return (groups + 1) * 128; }
   int64_t bytes() const {
     constexpr int64_t barriers = 256, alignment = 1024;
@@ -56,6 +57,10 @@ GroupTile chooseGroupTile(const ProductShape &shape, const Target &target);
 /// Whether warpgroups compute products of that size for `target`, if they can
 /// read the factors: a tile has 64 rows and columns, a step 128 bytes of K.
 bool suitsGroups(const ProductShape &shape, const Target &target);
+
+/// The estimated seconds that a multiprocessor full of such tiles takes for all
+/// of K.
+double secondsOfStepsOfGroups(const ProductShape &shape, const Target &target);
 
 /// How many elements along K a step takes: 32 words of every row.
 constexpr int64_t elementsOfStep(int64_t elementBytes) {

@@ -3,6 +3,8 @@
 #include "codegen/cuda/Contraction.h"
 #include "codegen/cuda/DeviceHeader.h"
 #include "codegen/cuda/FactorMap.h"
+#include "codegen/cuda/Joined.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 
@@ -92,7 +94,16 @@ printSource(KernelText &text, StringRef side, int64_t rows,
           "&map" + std::to_string(text.maps.size() - 1)};
 }
 
-FailureOr<KernelText> emitWarpgroups(KernelPrinter &to) {
+std::string skeletonOfGroups() {
+  std::string text;
+  for (StringRef name : {"problem.cuh", "parts.cuh", "vector.cuh",
+                         "factors.cuh", "finish.cuh", "wgmma.cuh"})
+    text += skeletonText(name);
+  return text;
+}
+
+FailureOr<KernelText> printGroups(KernelPrinter &to, bool sharesTiles,
+                                  StringRef first, StringRef blocks) {
   FailureOr<Contraction> found = matchTiles(to.kernel);
   if (failed(found))
     return failure();
@@ -104,9 +115,8 @@ FailureOr<KernelText> emitWarpgroups(KernelPrinter &to) {
   const Source &a = problem->a, &b = problem->b;
   SplitK split(c, problem->roles, to.options.target, tile.m, tile.n,
                elementsOfStep(storageBytes(c.x.element)));
-  for (StringRef name : {"problem.cuh", "parts.cuh", "vector.cuh",
-                         "factors.cuh", "finish.cuh", "wgmma.cuh"})
-    to.before += skeletonText(name);
+  if (!sharesTiles)
+    split.parts = IntExpr::constant(c.context, 1);
   to.before +=
       printProblem(to, c, problem->roles, split, /*finishesRuns=*/true,
                    a.map ? &*a.map : nullptr, b.map ? &*b.map : nullptr);
@@ -133,8 +143,36 @@ FailureOr<KernelText> emitWarpgroups(KernelPrinter &to) {
   to.code.line("typedef " + tileB + " TileB;");
   to.code.line("Warpgroups<" + arguments + product +
                ", TileA, TileB, Problem>(problem, scratch, " + mapA + ", " +
-               mapB + ").run();");
+               mapB + ", " + first + ", " + blocks + ").run();");
   return text;
+}
+
+FailureOr<KernelText> emitWarpgroups(KernelPrinter &to) {
+  to.before += skeletonOfGroups();
+  return printGroups(to, /*sharesTiles=*/true, "blockIdx.x", "gridDim.x");
+}
+
+bool canJoinGroups(ArrayRef<const Kernel *> kernels,
+                   const EmitOptions &options) {
+  // A launch in between, and what is lost where blocks do not share tiles.
+  double separate = 0, joined = 0;
+  std::optional<GroupTile> common;
+  int64_t tiles = 0;
+  for (const Kernel *kernel : kernels) {
+    FailureOr<Contraction> c = matchTiles(*kernel);
+    auto problem = failed(c) ? std::nullopt : matchGroups(*kernel, *c, options);
+    if (!problem || (common && !(problem->tile == *common)))
+      return false;
+    common = problem->tile;
+    ProductShape shape = shapeOf(*c, problem->roles);
+    separate += productSeconds(shape, options.target).value_or(0) +
+                options.target.cost.secondsPerKernel;
+    tiles += countTiles(shape, common->m, common->n);
+    joined = std::max(joined, secondsOfStepsOfGroups(shape, options.target));
+  }
+  int64_t atATime = options.target.cost.units * common->resident;
+  joined *= double(llvm::divideCeil(tiles, atATime));
+  return joined + options.target.cost.secondsPerKernel <= separate;
 }
 
 } // namespace mlc::cuda

@@ -90,7 +90,19 @@ AlgorithmCosts Backend::getAlgorithmCosts(const Target &target) const {
           [=, this](const ProductShape &shape) {
             return getProductSeconds(target, shape);
           },
-          cutsKernelsAtParts()};
+          cutsKernelsAtParts(),
+          [=, this](const ProductShape &shape) {
+            return sharesLaunch(target, shape);
+          }};
+}
+
+bool Backend::sharesLaunch(const Target &, const ProductShape &) const {
+  return false;
+}
+
+bool Backend::canJoin(ArrayRef<const Kernel *>, const Target &,
+                      Precision) const {
+  return false;
 }
 
 std::optional<ConstantTransform>

@@ -212,6 +212,11 @@ public:
   /// by default: each is a launch.
   virtual bool canRepeat(const Kernel &kernel, unsigned input,
                          const Target &target) const;
+  /// Whether one launch should compute these kernels side by side, none of
+  /// which depends on another (`mlc.siblings`). No by default: each is a
+  /// launch. `precision`: of contractions of float32.
+  virtual bool canJoin(llvm::ArrayRef<const Kernel *> kernels,
+                       const Target &target, Precision precision) const;
   /// Whether `contraction` may read an operand through a movement of its
   /// elements (`movement`: from the dims of what was moved to its source), so
   /// that it reads by `after` instead of by `before`. Yes by default.
@@ -238,6 +243,9 @@ public:
   getProductSeconds(const Target &target, const ProductShape &shape) const;
   /// AlgorithmCosts::cutsKernelsAtParts; no by default.
   virtual bool cutsKernelsAtParts() const;
+  /// AlgorithmCosts::sharesLaunch; no by default.
+  virtual bool sharesLaunch(const Target &target,
+                            const ProductShape &shape) const;
   /// These costs for one target. The result refers to the back end.
   AlgorithmCosts getAlgorithmCosts(const Target &target) const;
 

@@ -377,7 +377,7 @@ FailureOr<Kernel> Kernel::read(func::FuncOp function) {
   if (function.isExternal())
     return function.emitError("a kernel has a body");
   if (failed(kernel.readSignature()) || failed(kernel.readBody()) ||
-      failed(kernel.readRepeats()))
+      failed(kernel.readRepeats()) || failed(kernel.readSiblings()))
     return failure();
   return kernel;
 }

@@ -61,6 +61,9 @@ public:
   /// place of input `repeated` (`mlc.repeat`).
   int64_t repeats = 1;
   unsigned repeated = 0;
+  /// The numbers of results of the kernels that it was made of
+  /// (`mlc.siblings`, codegen/kernel/Siblings.h); none if it is one.
+  llvm::SmallVector<int64_t> siblings;
 
   mlir::MLIRContext *context() const;
   bool isInput(mlir::Value tensor) const { return inputSet.contains(tensor); }
@@ -76,6 +79,7 @@ private:
   mlir::LogicalResult readSignature();
   mlir::LogicalResult readBody();
   mlir::LogicalResult readRepeats();
+  mlir::LogicalResult readSiblings();
   mlir::LogicalResult readShape(mlir::Operation *op);
   bool computeShape(mlir::Operation *op, Shape &shape);
   void previewInput(mlir::Value value);

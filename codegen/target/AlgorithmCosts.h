@@ -37,6 +37,8 @@ struct AlgorithmCosts {
   /// Whether pointwise readers of a part of a computed tensor take a kernel of
   /// their own instead of joining the one that computes the whole.
   bool cutsKernelsAtParts = false;
+  /// Whether products of this shape that read a common factor are one launch.
+  std::function<bool(const ProductShape &)> sharesLaunch;
 };
 
 } // namespace mlc

@@ -325,6 +325,17 @@ def TransformConstantsPass : TargetPass<"mlc-transform-constants"> {
   let dependentDialects = ["::mlc::exec::ExecDialect"];
 }
 
+def JoinSiblingsPass : TargetPass<"mlc-join-siblings"> {
+  let summary = "one launch of launches that read the same tensor";
+  let description = [{
+    Launches that follow each other, of which none depends on another, become
+    one, whose kernel has the bodies of all (`mlc.siblings`), where the back end
+    says that this pays. For GPUs of sm_90a: products that share a factor, such
+    as queries, keys and values.
+  }];
+  let dependentDialects = ["::mlc::exec::ExecDialect"];
+}
+
 def RematerializePass : TargetPass<"mlc-rematerialize", [
     Option<"budget", "budget", "uint64_t", "0",
            "most bytes of the arena; 0: no limit">]> {

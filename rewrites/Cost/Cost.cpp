@@ -28,7 +28,18 @@ OperandFacts CostModel::factsOf(Operation *op) {
   for (OpOperand &operand : op->getOpOperands())
     facts.hasConstantWeights &=
         operand.getOperandNumber() == 0 || isCompileTime(operand.get());
+  if (op->getNumOperands() && !isCompileTime(op->getOperand(0)))
+    facts.siblings = unsigned(
+        llvm::count_if(op->getOperand(0).getUses(), [&](OpOperand &use) {
+          return use.getOperandNumber() == 0 && areAlike(use.getOwner(), op);
+        }));
   return facts;
+}
+
+bool CostModel::areAlike(Operation *a, Operation *b) {
+  return a->getName() == b->getName() &&
+         a->getAttrDictionary() == b->getAttrDictionary() &&
+         llvm::equal(a->getOperandTypes(), b->getOperandTypes());
 }
 
 CostModel::Counted &CostModel::count(Operation *op) const {
@@ -116,14 +127,13 @@ double CostModel::shareOf(const ConvolutionShape &shape) const {
   return it->second;
 }
 
-/// What the back end says of its kernel for a contraction; none where it says
-/// nothing.
-std::optional<double>
-CostModel::productSeconds(const ContractionWork &work) const {
-  // Far beyond any model, and doubles are exact.
+/// The products of a contraction; none that are far beyond any model, or narrow
+/// ones, which run on other kernels.
+std::optional<ProductShape>
+CostModel::shapeOf(const ContractionWork &work) const {
+  // Doubles are exact up to there.
   constexpr double most = int64_t(1) << 40;
-  if (!algorithms.productSeconds ||
-      std::max({work.batch, work.rows, work.columns, work.depth}) > most)
+  if (std::max({work.batch, work.rows, work.columns, work.depth}) > most)
     return std::nullopt;
   ProductShape shape;
   shape.batch = work.batch;
@@ -137,10 +147,31 @@ CostModel::productSeconds(const ContractionWork &work) const {
     shape.hasWindows =
         work.convolution->kernelHeight > 1 || work.convolution->kernelWidth > 1;
   }
-  // Narrow products run on other kernels.
   if (std::min(shape.rows, shape.columns) <= mostVectors)
     return std::nullopt;
-  return algorithms.productSeconds(shape);
+  return shape;
+}
+
+/// What the back end says of its kernel for a contraction; none where it says
+/// nothing.
+std::optional<double>
+CostModel::productSeconds(const ContractionWork &work) const {
+  std::optional<ProductShape> shape = shapeOf(work);
+  if (!algorithms.productSeconds || !shape)
+    return std::nullopt;
+  return algorithms.productSeconds(*shape);
+}
+
+/// The share of a launch that an operator has by itself.
+double CostModel::launchSeconds(const Work &work,
+                                const OperandFacts &facts) const {
+  double launch = parameters.secondsPerKernel;
+  if (facts.siblings < 2 || work.contractions.size() != 1 ||
+      !algorithms.sharesLaunch)
+    return launch;
+  std::optional<ProductShape> shape = shapeOf(work.contractions.front());
+  bool isShared = shape && algorithms.sharesLaunch(*shape);
+  return isShared ? launch / facts.siblings : launch;
 }
 
 double CostModel::contractionSeconds(const ContractionWork &work,
@@ -186,7 +217,7 @@ double CostModel::seconds(Operation *op, const OperandFacts &facts) const {
   for (const ContractionWork &contraction : work.contractions)
     arithmetic += contractionSeconds(contraction, facts);
   double taken = std::max(arithmetic, bytesSeconds(work.bytes())) +
-                 parameters.secondsPerKernel;
+                 launchSeconds(work, facts);
   // The parts' readers take a kernel of their own.
   if (facts.isCut && !work.contractions.empty() &&
       algorithms.cutsKernelsAtParts)

@@ -35,6 +35,9 @@ struct OperandFacts {
   /// Some operator reads a part of the result, perhaps behind reshapes
   /// (CostModel::readsPart).
   bool isCut = false;
+  /// How many operators like it read the same first operand, which is computed
+  /// at run time; itself included.
+  unsigned siblings = 1;
 };
 
 /// Estimates operators of one context; not thread-safe.
@@ -67,6 +70,9 @@ public:
   double effort(mlir::Operation *op, const OperandFacts &facts) const;
   /// The sum over all operators in a region's blocks.
   double seconds(mlir::Region &region) const;
+
+  /// Whether operators differ in operands alone, whose types are equal.
+  static bool areAlike(mlir::Operation *a, mlir::Operation *b);
 
   /// Whether `op` takes a part of a tensor at constant offsets and steps.
   bool readsPart(mlir::Operation *op) const;
@@ -104,7 +110,9 @@ private:
                             const OperandFacts &facts) const;
   double directSeconds(const ContractionWork &work) const;
   double shareOf(const ConvolutionShape &shape) const;
+  std::optional<ProductShape> shapeOf(const ContractionWork &work) const;
   std::optional<double> productSeconds(const ContractionWork &work) const;
+  double launchSeconds(const Work &work, const OperandFacts &facts) const;
   double bytesSeconds(double bytes) const;
 
   CostParameters parameters;

@@ -64,7 +64,25 @@ OperandFacts Selector::factsOf(NodeId node) {
     facts.hasConstantWeights &= i == 0 || data.isCompileTime();
   }
   facts.isCut = isCut(node);
+  facts.siblings = siblingsOf(node);
   return facts;
+}
+
+unsigned Selector::siblingsOf(NodeId node) {
+  ArrayRef<NodeId> children = graph.children(node);
+  if (graph.operatorOf(node).kind != Operator::Kind::Compute ||
+      children.empty() || graph.classOf(children[0]).isCompileTime())
+    return 1;
+  Operation *own = graph.prototypeOf(node);
+  llvm::SmallDenseSet<NodeId, 4> classes;
+  classes.insert(graph.find(node));
+  NodeId shared = graph.find(children[0]);
+  for (NodeId parent : graph.classOf(shared).parents)
+    if (graph.operatorOf(parent).kind == Operator::Kind::Compute &&
+        graph.find(graph.children(parent)[0]) == shared &&
+        CostModel::areAlike(graph.prototypeOf(parent), own))
+      classes.insert(graph.find(parent));
+  return unsigned(classes.size());
 }
 
 bool Selector::isCut(NodeId node) {

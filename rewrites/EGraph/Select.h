@@ -68,6 +68,8 @@ private:
   OperandFacts factsOf(NodeId node);
   /// OperandFacts::isCut, by any reader of the node's class.
   bool isCut(NodeId node);
+  /// OperandFacts::siblings: other classes that a node like this one makes.
+  unsigned siblingsOf(NodeId node);
   double priceOf(NodeId node);
   /// Without an effort, returns the first of `known` unchanged.
   Selection selectOnce(llvm::ArrayRef<NodeId> outputs,

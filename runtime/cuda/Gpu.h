@@ -36,8 +36,10 @@ public:
   bool isEmulator() const { return kind == DeviceKind::Emulator; }
   /// "NVIDIA H100 80GB HBM3, sm_90"
   std::string describe() const { return product + ", " + architecture(); }
-  /// What to compile for.
-  std::string targetName() const { return "cuda:" + architecture(); }
+  /// What to compile for: on 9.0 code that runs there alone, and faster.
+  std::string targetName() const {
+    return "cuda:" + architecture() + (major == 9 && minor == 0 ? "a" : "");
+  }
 
   const Driver &driver;
   const std::string name;

@@ -61,7 +61,7 @@ def test_one_run(tools, artifact, tmp_path, fault, code):
     ("cuMemcpyDtoHAsync_v2:1", "cannot copy from the GPU"),
     ("cuMemAlloc_v2:2", "; run it on smaller dims, or end what else uses the device"),
     ("cuModuleLoadData:1=222", "newer than the driver: update the driver, or compile the model again with an older one"),
-    ("cuModuleLoadData:1=209", "; compile the model again for target cuda:sm_90"),
+    ("cuModuleLoadData:1=209", "; compile the model again for target cuda:sm_90a"),
 ])
 def test_messages_name_the_file_and_what_to_do(tools, artifact, fault, message):
     _, line = failing(tools, fault, *run_of(artifact))

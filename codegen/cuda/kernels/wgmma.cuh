@@ -95,12 +95,16 @@ struct Warpgroups {
   const Problem &problem;
   uint8_t *workspace;
   const TensorMap *mapA, *mapB;
+  /// The first task of this block, and how many blocks share the tasks.
+  long long first, blocks;
   uint64_t *full, *empty;
   uint8_t *tiles;
 
   MLC_DEVICE Warpgroups(const Problem &problem, uint8_t *workspace,
-                        const TensorMap *mapA, const TensorMap *mapB)
-      : problem(problem), workspace(workspace), mapA(mapA), mapB(mapB) {
+                        const TensorMap *mapA, const TensorMap *mapB,
+                        long long first, long long blocks)
+      : problem(problem), workspace(workspace), mapA(mapA), mapB(mapB),
+        first(first), blocks(blocks) {
     // Barriers and a word come before tiles, which are at multiples of 1024,
     // where the swizzle's pattern begins.
     full = reinterpret_cast<uint64_t *>(sharedMemory());
@@ -142,7 +146,7 @@ private:
     const long long tasks = countTasks();
     Turn<STAGES> turn, behind;
     int inFlight = 0;
-    for (long long number = blockIdx.x; number < tasks; number += gridDim.x) {
+    for (long long number = first; number < tasks; number += blocks) {
       const Task task(problem, number);
       TileA a({problem}, mapA, task.batch, task.firstM);
       TileB b({problem}, mapB, task.batch, task.firstN);
@@ -187,7 +191,7 @@ private:
                 (threadIdx.x / 32 - 4) * Results::words;
     const long long tasks = countTasks();
     Turn<STAGES> turn;
-    for (long long number = blockIdx.x; number < tasks; number += gridDim.x) {
+    for (long long number = first; number < tasks; number += blocks) {
       const Task task(problem, number);
       Sum sums[BN / 2];
 #pragma unroll

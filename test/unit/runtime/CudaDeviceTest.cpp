@@ -84,7 +84,7 @@ TEST_CASE("code that does not load is an error with its kernel", "[cuda]") {
   CHECK(status.message ==
         "kernel k2 cannot be loaded: CUDA error 200 "
         "(CUDA_ERROR_FAKE): made to fail (cuda:0, driver "
-        "12.4); compile the model again for target cuda:sm_90");
+        "12.4); compile the model again for target cuda:sm_90a");
   CHECK_THAT(load(writeBundle({{"other", "scale"}})).message,
              Contains("kernel other is not in its code"));
   device.reset();
