@@ -27,7 +27,7 @@ public:
   Joiner(ModuleOp module, const CodeTarget &target, Precision precision)
       : module(module), target(target), precision(precision), symbols(module) {}
 
-  void run();
+  LogicalResult run();
 
 private:
   Launches siblingsFrom(exec::LaunchOp first);
@@ -43,6 +43,7 @@ private:
   const CodeTarget &target;
   Precision precision;
   SymbolTable symbols;
+  bool isInvalid = false;
   /// Kernels that were read; none where that failed.
   std::map<Operation *, std::optional<Kernel>> kernels;
   /// Functions made, by kernels and the numbers of their inputs.
@@ -56,9 +57,12 @@ const Kernel *Joiner::kernelOf(exec::LaunchOp launch) {
   if (!function)
     return nullptr;
   auto [it, isNew] = kernels.try_emplace(function);
-  if (isNew)
+  if (isNew) {
     if (FailureOr<Kernel> kernel = Kernel::read(function); succeeded(kernel))
       it->second = std::move(*kernel);
+    else
+      isInvalid = true;
+  }
   return it->second ? &*it->second : nullptr;
 }
 
@@ -204,7 +208,7 @@ void Joiner::merge(ArrayRef<exec::LaunchOp> launches) {
     launch.erase();
 }
 
-void Joiner::run() {
+LogicalResult Joiner::run() {
   SmallVector<Launches> groups;
   llvm::DenseSet<Operation *> taken;
   module.walk([&](exec::LaunchOp launch) {
@@ -216,6 +220,8 @@ void Joiner::run() {
     taken.insert(group.begin(), group.end());
     groups.push_back(std::move(group));
   });
+  if (isInvalid)
+    return failure();
   for (const Launches &group : groups)
     merge(group);
   for (auto function :
@@ -223,11 +229,12 @@ void Joiner::run() {
     if (function->hasAttr("mlc.kernel") && !groups.empty() &&
         SymbolTable::symbolKnownUseEmpty(function, module))
       symbols.erase(function);
+  return success();
 }
 
-void joinSiblings(ModuleOp module, const CodeTarget &target,
-                  Precision precision) {
-  Joiner(module, target, precision).run();
+LogicalResult joinSiblings(ModuleOp module, const CodeTarget &target,
+                           Precision precision) {
+  return Joiner(module, target, precision).run();
 }
 
 namespace {
@@ -241,9 +248,9 @@ struct JoinSiblingsPass : impl::JoinSiblingsPassBase<JoinSiblingsPass> {
       return signalPassFailure();
     FailureOr<CodeTarget> target =
         findCodeTarget(getOperation(), given, targetName);
-    if (failed(target))
-      return signalPassFailure();
-    joinSiblings(getOperation(), *target, precision);
+    if (failed(target) ||
+        failed(joinSiblings(getOperation(), *target, precision)))
+      signalPassFailure();
   }
 
   std::optional<CodeTarget> given;

@@ -11,12 +11,13 @@ namespace mlc {
 /// which none depends on another, that read a common tensor, if the back end
 /// says that one kernel should compute them side by side (Backend::canJoin):
 /// the queries, keys and values in front of an attention on GPUs. `precision`:
-/// of contractions of float32.
+/// of contractions of float32. Fails, with an error on the function, if a
+/// launch's kernel is not valid.
 std::unique_ptr<mlir::Pass>
 createJoinSiblingsPass(const CodeTarget &target,
                        Precision precision = Precision::TF32);
-void joinSiblings(mlir::ModuleOp module, const CodeTarget &target,
-                  Precision precision);
+mlir::LogicalResult joinSiblings(mlir::ModuleOp module,
+                                 const CodeTarget &target, Precision precision);
 
 } // namespace mlc
 

@@ -37,6 +37,14 @@ FEW = {
     "bytes: no barrier between tasks": "report: race",
     "turned: reads a row too much": "report: access out of bounds",
     "pad: pad one too wide": "report: read of bytes that nobody wrote",
+    "mapped: waits for the use before": "report: misuse of an instruction",
+    "mapped: a release one product early": "report: race",
+    "mapped: expects too many bytes": "report: deadlock",
+    "mapped: leading and stride exchanged": "result",
+    "mapped: B's corner in k off by one": "result",
+    "gathered: copies that products do not see": "report: no fenceAsyncProxy()",
+    "gathered: waits for a copy less": "report: race",
+    "shared: counts before others have written": "report: race",
 }
 
 
@@ -65,6 +73,7 @@ def test_every_fault_has_a_name_and_its_text(mutants, tmp_path):
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_right_kernels_in_any_order(mutants, tmp_path, seed):
-    kernels = mutants.kernels(tmp_path, ["tf32", "softmax", "scratch", "warps", "team", "topk", "merge", "bytes", "turned"])
+    kernels = mutants.kernels(tmp_path, ["tf32", "softmax", "scratch", "warps", "team", "topk", "merge", "bytes", "turned",
+                                         "mapped", "gathered", "shared"])
     found = {name: kernel.outcome(kernel.text, "right", seed) for name, kernel in kernels.items()}
     assert not any(found.values()), found

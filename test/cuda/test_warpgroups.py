@@ -157,6 +157,42 @@ def test_constant_factors_of_float32(tools, tmp_path):
     ieee.graph.check()
 
 
+@pytest.mark.parametrize("kind", ["f16", "tf32"])
+def test_siblings(tools, tmp_path, kind):
+    """Products that read one tensor are one launch: the maps, results and operands of each are its own."""
+    make = Products(tools, tmp_path, kind)
+    dtype = np.float16 if kind == "f16" else np.float32
+    joined = {}
+
+    def case_of(name, kernels):
+        joined[name] = kernels
+        return make.graph.case(name, "joined", TOLERANCES[kind])
+
+    def project(case, x, k, n, finish="Add"):
+        product = case.node("MatMul", x, make.numbers(k, n).astype(dtype))
+        return case.node(finish, product, make.numbers(n).astype(dtype))
+    case = case_of("attention", 1)
+    x = case.input(make.numbers(72, 136).astype(dtype))
+    for finish in ("Add", "Mul", "Sub"):
+        case.output(project(case, x, 136, 72, finish))
+    # Of other widths, and behind another kernel; a product that reads a result of theirs is none of them.
+    case = case_of("widths", 3)
+    x = case.node("Softmax", case.input(make.numbers(40, 264).astype(dtype)))
+    first = project(case, x, 264, 264)
+    case.output(case.node("Relu", project(case, x, 264, 136)))
+    case.output(project(case, x, 264, 40))
+    case.output(project(case, first, 264, 40))
+    # Of open sizes, and with a tensor that one of them alone reads.
+    case = case_of("open", 1)
+    x = case.input(make.numbers(72, 144).astype(dtype), ["M", 144], [make.numbers(m, 144).astype(dtype) for m in (0, 3, 130)])
+    own = [make.numbers(m, 72).astype(dtype) for m in (72, 0, 3, 130)]
+    case.output(case.node("Add", project(case, x, 144, 72), case.input(own[0], ["M", 72], own[1:])))
+    for _ in range(2):
+        case.output(project(case, x, 144, 72))
+    make.graph.check()
+    assert {name: len(set(filter(None, make.graph.kernels[name]))) for name in joined} == joined
+
+
 def test_many_tasks(tools, tmp_path):
     """Blocks go on with further tiles: stages are in turn, and results are stored while factors come."""
     make = Products(tools, tmp_path, "f16")
