@@ -47,8 +47,8 @@ def pipeline_faults(kernel):
     yield Fault(kernel, "all tiles are whole", "firstM + FM * 16 <= problem.rows()", "true")
     yield Fault(kernel, "rows up to M", "m < problem.rows()", "m <= problem.rows()")
     yield Fault(kernel, "columns up to N", "n < problem.columns()", "n <= problem.columns()")
-    yield Fault(kernel, "copies for other tasks", "number < tasks; number += gridDim.x) {\n      const Task task(problem, number);\n      TileA",
-                "number < tasks; number += gridDim.x) {\n      const Task task(problem, number / 2);\n      TileA")
+    yield Fault(kernel, "copies for other tasks", "number < tasks; number += blocks) {\n      const Task task(problem, number);\n      TileA",
+                "number < tasks; number += blocks) {\n      const Task task(problem, number / 2);\n      TileA")
     yield Fault(kernel, "a task is left out", "number < tasks", "number < tasks - 1")
     yield Fault(kernel, "more registers than there are", "raiseRegisters<MULTIPLYING>", "raiseRegisters<MULTIPLYING + 8>")
     yield Fault(kernel, "a warp keeps its registers", "raiseRegisters<MULTIPLYING>();", "if (threadIdx.x < 224) raiseRegisters<MULTIPLYING>();")
