@@ -2,7 +2,6 @@
 
 #include "codegen/cuda/ChannelsLast.h"
 #include "codegen/cuda/KernelPrinter.h"
-#include "codegen/cuda/Tiles.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace mlc::cuda {
@@ -11,56 +10,54 @@ bool hasTensorCores(const Target &target) {
   return EmitOptions{target}.arch() >= 80;
 }
 
-/// The products of one convolution.
-static ProductShape productsOf(const ImageConvolution &c) {
-  const ConvolutionShape &shape = c.shape;
-  return {.batch = shape.groups,
-          .rows = c.images * shape.height * shape.width,
-          .columns = shape.outputChannels / shape.groups,
-          .k = shape.inputChannels / shape.groups * shape.kernelHeight *
-               shape.kernelWidth,
-          .elementBytes = c.elementBytes};
-}
+namespace {
+/// How a skeleton for tensor cores reads the pixels of one input.
+struct PixelReading {
+  /// Bytes that lie together along K or along the columns, as a multiple.
+  int64_t runBytes;
+  int64_t elementBytes;
+  /// Whether each element's place is computed: pads and strides cut rows.
+  bool hasWindows;
 
-/// The seconds of `products` if the windows are read in aligned runs of
-/// `bytes`.
-static double secondsOf(ProductShape products, int64_t bytes, bool isTurned,
-                        const Target &target) {
-  constexpr int64_t vector = 16, word = 4;
-  // Instructions for an element that is read by itself: what an HMMA of a 3x3
-  // convolution takes beside it (test/cuda/sass.json), for its elements.
-  constexpr double instructionsPerElement = 38;
-  int64_t rows = products.rows, columns = products.columns;
-  if (isTurned)
-    std::swap(products.rows, products.columns);
-  products.hasWindows = bytes % vector != 0;
-  double seconds = productSeconds(products, target).value_or(0);
-  if (bytes % word == 0)
-    return seconds;
-  WarpTile tile = chooseWarpTile(products, target, /*isByVectors=*/false);
-  double elements =
-      double(products.batch) * double(rows) * double(products.k) *
-      double(llvm::divideCeil(columns, isTurned ? tile.m : tile.n));
-  // A scalar multiply-add counts as two operations.
-  double rate = target.cost.scalarFlopsPerSecond / 2;
-  return std::max(seconds, elements * instructionsPerElement / rate);
-}
+  /// The instructions for each element that vectors do not take. Counted in
+  /// machine code (test/cuda/sass.json: what stands beside a product of
+  /// `f16_conv3`, `tf32_conv3` and `f16_conv1_odd` and not of `f16`, `tf32`).
+  double instructions() const {
+    constexpr int64_t vector = 16, word = 4;
+    if (runBytes % vector == 0)
+      return 0;
+    double ofAccess = hasWindows ? 18 : 8;
+    bool isByWords = runBytes % word == 0;
+    return isByWords ? ofAccess * elementBytes / word : ofAccess;
+  }
+};
+} // namespace
 
 double channelsLastGain(const ImageConvolution &c, const Target &target,
                         Precision precision) {
   // As the skeleton for tensor cores accepts (matchTiles, acceptsTensor).
   constexpr int64_t few = 4, fewOfK = 7;
-  ProductShape products = productsOf(c);
+  const ConvolutionShape &shape = c.shape;
+  int64_t pixels = c.images * shape.height * shape.width;
+  int64_t features = shape.outputChannels / shape.groups;
+  int64_t channels = shape.inputChannels / shape.groups;
+  int64_t k = channels * shape.kernelHeight * shape.kernelWidth;
   bool isFloat32 = c.elementBytes == 4;
-  if (!hasTensorCores(target) || products.rows <= few ||
-      products.columns <= few || products.k <= fewOfK ||
-      (isFloat32 && precision != Precision::TF32))
+  if (!hasTensorCores(target) || pixels <= few || features <= few ||
+      k <= fewOfK || (isFloat32 && precision != Precision::TF32))
     return 0;
-  int64_t channels = c.shape.inputChannels / c.shape.groups;
-  int64_t pixels = c.readsAllPixels ? c.inputPixels : 1;
-  double plain = secondsOf(products, pixels * c.elementBytes, true, target);
-  double last = secondsOf(products, channels * c.elementBytes, false, target);
-  return plain - last;
+  PixelReading plain{c.elementBytes, c.elementBytes, !c.readsAllPixels};
+  PixelReading last{channels * c.elementBytes, c.elementBytes,
+                    !c.readsAllPixels};
+  if (c.readsAllPixels)
+    plain.runBytes *= c.inputPixels;
+  // Each tile of features reads all pixels.
+  constexpr int64_t tile = 128;
+  double elements = double(shape.groups) * double(pixels) * double(k) *
+                    double(llvm::divideCeil(features, tile));
+  // A scalar multiply-add counts as two operations.
+  double rate = target.cost.scalarFlopsPerSecond / 2;
+  return elements * (plain.instructions() - last.instructions()) / rate;
 }
 
 } // namespace mlc::cuda

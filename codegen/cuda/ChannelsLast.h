@@ -17,8 +17,8 @@ namespace mlc::cuda {
 /// Whether kernels for `target` compute products on tensor cores.
 bool hasTensorCores(const Target &target);
 
-/// Backend::getChannelsLastGain, estimated: the arithmetic of both kernels, and
-/// the instructions that read elements one by one.
+/// Backend::getChannelsLastGain, estimated: the time of the instructions that
+/// read elements one by one.
 double channelsLastGain(const ImageConvolution &convolution,
                         const Target &target, Precision precision);
 

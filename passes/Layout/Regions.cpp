@@ -133,6 +133,12 @@ private:
 
 } // namespace
 
+/// Whether the convolution of `result` reads its input in ONNX's layout.
+static bool readsPlain(Value result) {
+  auto laidOut = result.getDefiningOp<LaidOutOp>();
+  return laidOut && cast<LayoutAttr>(laidOut.getLayouts()[0]).isPlain();
+}
+
 llvm::BitVector mlc::chooseConvolutions(func::FuncOp function,
                                         const CodeTarget &target,
                                         Precision precision) {
@@ -158,7 +164,8 @@ llvm::BitVector mlc::chooseConvolutions(func::FuncOp function,
                         : nullptr;
     };
     for (unsigned i : chosen.set_bits())
-      gained[regionOf(i)] += gains[i] * sure;
+      if (results[i] && !readsPlain(results[i]))
+        gained[regionOf(i)] += gains[i] * sure;
     llvm::BitVector before = chosen;
     for (unsigned i : before.set_bits()) {
       Operation *region = regionOf(i);
