@@ -2,6 +2,7 @@
 
 #include "codegen/cuda/ChannelsLast.h"
 #include "codegen/cuda/KernelPrinter.h"
+#include "codegen/cuda/Tiles.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace mlc::cuda {
@@ -33,6 +34,22 @@ struct PixelReading {
 };
 } // namespace
 
+/// The seconds that warpgroups save where they can read the pixels only if
+/// channels are last.
+static double gainOfGroups(ProductShape products, const PixelReading &plain,
+                           const PixelReading &last, const Target &target) {
+  constexpr int64_t vector = 16, step = 128;
+  bool isSmall = plain.elementBytes == 2;
+  bool readsPlain = isSmall && plain.runBytes % vector == 0;
+  // Windows of float32 come by maps alone (PixelMap.cpp).
+  int64_t unit = isSmall || !last.hasWindows ? vector : step;
+  if (readsPlain || last.runBytes % unit != 0 || !suitsGroups(products, target))
+    return 0;
+  std::optional<double> groups = productSeconds(products, target);
+  std::optional<double> warps = productSecondsOfWarps(products, target);
+  return std::max(0.0, warps.value_or(0) - groups.value_or(0));
+}
+
 double channelsLastGain(const ImageConvolution &c, const Target &target,
                         Precision precision) {
   // As the skeleton for tensor cores accepts (matchTiles, acceptsTensor).
@@ -46,6 +63,11 @@ double channelsLastGain(const ImageConvolution &c, const Target &target,
   if (!hasTensorCores(target) || pixels <= few || features <= few ||
       k <= fewOfK || (isFloat32 && precision != Precision::TF32))
     return 0;
+  // As the layout fills them up with zeros.
+  if (shape.groups == 1)
+    channels =
+        ConvolutionLayout{.channelsLast = true, .fillsChannels = true}.filled(
+            channels, c.elementBytes);
   PixelReading plain{c.elementBytes, c.elementBytes, !c.readsAllPixels};
   PixelReading last{channels * c.elementBytes, c.elementBytes,
                     !c.readsAllPixels};
@@ -57,7 +79,13 @@ double channelsLastGain(const ImageConvolution &c, const Target &target,
                     double(llvm::divideCeil(features, tile));
   // A scalar multiply-add counts as two operations.
   double rate = target.cost.scalarFlopsPerSecond / 2;
-  return elements * (plain.instructions() - last.instructions()) / rate;
+  ProductShape products = {.batch = shape.groups,
+                           .rows = pixels,
+                           .columns = features,
+                           .k = k,
+                           .elementBytes = c.elementBytes};
+  return elements * (plain.instructions() - last.instructions()) / rate +
+         gainOfGroups(products, plain, last, target);
 }
 
 } // namespace mlc::cuda

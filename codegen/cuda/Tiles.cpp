@@ -107,18 +107,21 @@ double secondsOfStepsOfGroups(const ProductShape &shape, const Target &target) {
          secondsOfStep(shape, target, tile.m, tile.n, tile.resident, ofGroups);
 }
 
-std::optional<double> productSeconds(const ProductShape &shape,
-                                     const Target &target) {
+std::optional<double> productSecondsOfWarps(const ProductShape &shape,
+                                            const Target &target) {
   if (EmitOptions{target}.arch() < 80)
     return std::nullopt;
-  if (!shape.hasWindows && suitsGroups(shape, target)) {
-    GroupTile tile = chooseGroupTile(shape, target);
-    return secondsOfTiles(shape, target, tile.m, tile.n, tile.resident,
-                          ofGroups);
-  }
   WarpTile tile = chooseWarpTile(shape, target, !shape.hasWindows);
   return secondsOfTiles(shape, target, tile.m, tile.n, 1,
                         shape.hasWindows ? ofWindows : ofWarps);
+}
+
+std::optional<double> productSeconds(const ProductShape &shape,
+                                     const Target &target) {
+  if (shape.hasWindows || !suitsGroups(shape, target))
+    return productSecondsOfWarps(shape, target);
+  GroupTile tile = chooseGroupTile(shape, target);
+  return secondsOfTiles(shape, target, tile.m, tile.n, tile.resident, ofGroups);
 }
 
 } // namespace mlc::cuda

@@ -75,6 +75,9 @@ int64_t countTiles(const ProductShape &shape, int64_t m, int64_t n);
 /// if the target has no kernels for tensor cores.
 std::optional<double> productSeconds(const ProductShape &shape,
                                      const Target &target);
+/// The same if warpgroups cannot read the factors.
+std::optional<double> productSecondsOfWarps(const ProductShape &shape,
+                                            const Target &target);
 
 } // namespace mlc::cuda
 

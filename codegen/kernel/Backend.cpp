@@ -9,6 +9,16 @@ namespace mlc {
 
 Backend::~Backend() = default;
 
+int64_t ConvolutionLayout::filled(int64_t channels,
+                                  int64_t elementBytes) const {
+  // Beyond that most products would be with zeros.
+  constexpr int64_t least = 3, vector = 8;
+  if (!channelsLast || !fillsChannels || elementBytes != 2 ||
+      channels < least || channels >= vector)
+    return channels;
+  return vector;
+}
+
 bool ConvolutionLayout::suits(const ConvolutionShape &shape) const {
   if (block == 0)
     return false;

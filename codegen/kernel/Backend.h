@@ -37,7 +37,12 @@ struct ConvolutionLayout {
   int64_t block = 0;
   /// [n, h, w, C]; excludes blocks.
   bool channelsLast = false;
+  /// With channels last: whether the few channels of an image of 16-bit floats
+  /// are filled up with zeros to 16 bytes.
+  bool fillsChannels = false;
 
+  /// How many channels a convolution's input of so many has then.
+  int64_t filled(int64_t channels, int64_t elementBytes) const;
   /// Whether blocks pay for a convolution with an unblocked input. The few
   /// channels of an image would fill a block badly. Each group has its own
   /// blocks, so at least three in four products must be of real channels, not

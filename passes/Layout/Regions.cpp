@@ -152,11 +152,12 @@ llvm::BitVector mlc::chooseConvolutions(func::FuncOp function,
                            : 0);
     chosen.push_back(images.has_value());
   }
+  ConvolutionLayout layout =
+      target.backend->getConvolutionLayout(target.target);
   const double sure = 1 - target.target.cost.predictionError;
   while (chosen.any()) {
     OwningOpRef<func::FuncOp> trial = function.clone();
-    SmallVector<Value> results =
-        layOutFunction(*trial, {.channelsLast = true}, chosen);
+    SmallVector<Value> results = layOutFunction(*trial, layout, chosen);
     Regions regions(*trial, target);
     llvm::DenseMap<Operation *, double> gained;
     auto regionOf = [&](unsigned i) {

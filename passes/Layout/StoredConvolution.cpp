@@ -159,12 +159,25 @@ private:
         conv.getX().getType().getElementType().getIntOrFloatBitWidth();
     if (!input && shape.inputsPerGroup() * bits % vectorBits != 0 &&
         !shape.isDepthwise())
-      return convolve(plainInput(), conv.getW(), plainLayout(), shape.groups);
+      return fewChannels(bits / 8);
     input = forms.get(loc, conv.getX(), 1, /*clean=*/false);
     if (!input)
       return {};
     return convolve(input, conv.getW(), forms.layoutOf(sizesOf(conv.getW()), 1),
                     shape.groups);
+  }
+
+  StoredForm fewChannels(int64_t elementBytes) {
+    int64_t filled = forms.getLayout().filled(shape.inputs, elementBytes);
+    if (shape.groups != 1 || filled == shape.inputs)
+      return convolve(plainInput(), conv.getW(), plainLayout(), shape.groups);
+    SmallVector<IntExpr> low(2 + shape.spatial, forms.integer(0)), high = low;
+    high[1] = forms.integer(filled - shape.inputs);
+    Value w = forms.pad(loc, conv.getW(), low, high);
+    StoredForm input =
+        forms.get(loc, forms.padOnce(loc, conv.getX(), low, high), 1,
+                  /*clean=*/false);
+    return convolve(input, w, forms.layoutOf(sizesOf(w), 1), 1);
   }
 
   LayoutAttr plainLayout() {
