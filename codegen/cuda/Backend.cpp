@@ -115,9 +115,10 @@ public:
     return productSeconds(shape, target);
   }
   bool cutsKernelsAtParts() const override { return true; }
-  bool sharesLaunch(const Target &target,
-                    const ProductShape &shape) const override {
-    return suitsGroups(shape, target);
+  std::optional<double> getJoinedSeconds(const Target &target,
+                                         const ProductShape &shape,
+                                         unsigned count) const override {
+    return joinedSeconds(shape, target, count);
   }
 
   llvm::Expected<SourceTree> printProgram(const runtime::Program &program,

@@ -204,12 +204,12 @@ static Tile chooseTile(const Contraction &c, const Roles &roles,
 }
 
 SplitK::SplitK(const Contraction &c, const Roles &roles, const Target &target,
-               int64_t m, int64_t n, int64_t step)
+               int64_t m, int64_t n, int64_t step, int64_t resident)
     : m(m), n(n) {
   tiles = product(c, roles.batch) * product(c, roles.rows).ceilDiv(m) *
           product(c, roles.columns).ceilDiv(n);
   parts = chooseParts(tiles, product(c, roles.k), leastKOfPart(step),
-                      mostPartsOfTile, target);
+                      mostPartsOfTile, target, resident);
 }
 
 void printProblemValue(KernelPrinter &to, KernelText &text,

@@ -77,10 +77,11 @@ llvm::SmallVector<unsigned> joinRuns(const Contraction &c, const Access &access,
 bool readsAlongK(const Contraction &c, const Access &access, const Roles &roles,
                  llvm::ArrayRef<unsigned> rows);
 /// How the work is split: blocks compute tiles of `m` x `n`, and `parts` blocks
-/// share each tile along K (split-K), in whole steps.
+/// share each tile along K (split-K), in whole steps. A multiprocessor gets
+/// `resident` blocks.
 struct SplitK {
   SplitK(const Contraction &c, const Roles &roles, const Target &target,
-         int64_t m, int64_t n, int64_t step);
+         int64_t m, int64_t n, int64_t step, int64_t resident = 2);
   int64_t m, n;
   IntExpr tiles, parts;
 };

@@ -18,26 +18,26 @@ static int64_t quotient(int64_t a, int64_t b) { return a / b; }
 /// `quotient`.
 template <typename T, typename Number>
 static T partsOf(T sums, T k, int64_t least, int64_t most, const Target &target,
-                 Number number) {
-  // Two blocks for each multiprocessor, so that one computes while the other
-  // waits; and a counter for each sum that is shared.
+                 int64_t resident, Number number) {
+  // There is a counter for each sum that is shared, by two blocks at least.
   constexpr int64_t counters = counterBytes / sizeof(uint32_t);
-  int64_t blocks = 2 * std::min<int64_t>(target.cost.units, counters);
+  int64_t blocks =
+      std::min<int64_t>(resident * target.cost.units, 2 * counters);
   T room = quotient(number(blocks), max(sums, number(1)));
   T worth = min(quotient(k, number(least)), number(most));
   return max(min(room, worth), number(1));
 }
 
 IntExpr chooseParts(IntExpr sums, IntExpr k, int64_t least, int64_t most,
-                    const Target &target) {
-  return partsOf(sums, k, least, most, target, [&](int64_t value) {
+                    const Target &target, int64_t resident) {
+  return partsOf(sums, k, least, most, target, resident, [&](int64_t value) {
     return IntExpr::constant(sums.getContext(), value);
   });
 }
 
 int64_t chooseParts(int64_t sums, int64_t k, int64_t least, int64_t most,
-                    const Target &target) {
-  return partsOf(sums, k, least, most, target,
+                    const Target &target, int64_t resident) {
+  return partsOf(sums, k, least, most, target, resident,
                  [](int64_t value) { return value; });
 }
 

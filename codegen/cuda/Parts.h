@@ -15,11 +15,12 @@
 namespace mlc::cuda {
 
 /// How many blocks share each of `sums` sums (or tiles of sums) of `k`
-/// terms: at most `most`, each with at least `least` terms.
+/// terms: at most `most`, each with at least `least` terms. A multiprocessor
+/// gets `resident` blocks; two, so that one computes while the other waits.
 IntExpr chooseParts(IntExpr sums, IntExpr k, int64_t least, int64_t most,
-                    const Target &target);
+                    const Target &target, int64_t resident = 2);
 int64_t chooseParts(int64_t sums, int64_t k, int64_t least, int64_t most,
-                    const Target &target);
+                    const Target &target, int64_t resident = 2);
 
 /// The limits for tiles of a contraction whose blocks take `step` elements of K
 /// at a time. A part with fewer steps is hardly worth its partial sums, and the

@@ -40,21 +40,6 @@ WarpTile chooseWarpTile(const ProductShape &shape, const Target &target,
   return std::end(tiles)[-1];
 }
 
-GroupTile chooseGroupTile(const ProductShape &shape, const Target &target) {
-  static const GroupTile tiles[] = {{128, 256, 2, 4, 32, 1, 16},
-                                    {128, 128, 2, 5, 64, 1, 0},
-                                    {128, 64, 2, 5, 64, 1, 0},
-                                    {64, 128, 1, 3, 64, 2, 0},
-                                    {64, 64, 1, 4, 64, 2, 0}};
-  int64_t steps = llvm::divideCeil(shape.k, elementsOfStep(shape.elementBytes));
-  for (const GroupTile &tile : llvm::ArrayRef(tiles).drop_back())
-    if (shape.rows * 4 > tile.m * 3 && shape.columns * 4 > tile.n * 3 &&
-        steps >= tile.leastSteps &&
-        countTiles(shape, tile.m, tile.n) >= target.cost.units)
-      return tile;
-  return std::end(tiles)[-1];
-}
-
 bool suitsGroups(const ProductShape &shape, const Target &target) {
   // Code for sm_90a runs on that alone.
   return target.cpu == "sm_90a" && shape.rows > 32 && shape.columns > 32 &&
@@ -87,17 +72,70 @@ static double secondsOfStep(const ProductShape &shape, const Target &target,
                   pace.wait);
 }
 
-/// The seconds of all waves of tiles.
-static double secondsOfTiles(const ProductShape &shape, const Target &target,
-                             int64_t m, int64_t n, int64_t resident,
-                             Pace pace) {
-  int64_t step = elementsOfStep(shape.elementBytes);
-  int64_t tiles = std::max<int64_t>(countTiles(shape, m, n), 1);
-  int64_t parts =
-      chooseParts(tiles, shape.k, leastKOfPart(step), mostPartsOfTile, target);
-  double steps = llvm::divideCeil(llvm::divideCeil(shape.k, step), parts);
-  double waves = llvm::divideCeil(tiles * parts, target.cost.units * resident);
-  return waves * steps * secondsOfStep(shape, target, m, n, resident, pace);
+namespace {
+/// How the work is spread: blocks that share each tile, the steps of each, and
+/// how often a multiprocessor takes blocks.
+struct Spread {
+  Spread(const ProductShape &shape, const Target &target, int64_t m, int64_t n,
+         int64_t resident, int64_t partsResident) {
+    int64_t step = elementsOfStep(shape.elementBytes);
+    tiles = std::max<int64_t>(countTiles(shape, m, n), 1);
+    parts = chooseParts(tiles, shape.k, leastKOfPart(step), mostPartsOfTile,
+                        target, partsResident);
+    steps = llvm::divideCeil(llvm::divideCeil(shape.k, step), parts);
+    waves = llvm::divideCeil(tiles * parts, target.cost.units * resident);
+  }
+  int64_t tiles, parts, steps, waves;
+};
+} // namespace
+
+static double secondsOfWarps(const ProductShape &shape, const Target &target,
+                             int64_t m, int64_t n, Pace pace) {
+  Spread spread(shape, target, m, n, 1, 2);
+  return double(spread.waves * spread.steps) *
+         secondsOfStep(shape, target, m, n, 1, pace);
+}
+
+static double secondsOfGroups(const ProductShape &shape, const Target &target,
+                              const GroupTile &tile) {
+  Spread spread(shape, target, tile.m, tile.n, tile.resident, tile.resident);
+  double seconds =
+      double(spread.waves * spread.steps) *
+      secondsOfStep(shape, target, tile.m, tile.n, tile.resident, ofGroups);
+  // All blocks read their factors from the cache that they share; the trial's
+  // did at 0.9 of what the target says.
+  double bytes = double(spread.tiles * spread.parts * spread.steps) *
+                 double((tile.m + tile.n) * 128);
+  double rate = 0.9 * target.cost.memory.front().bytesPerSecond;
+  seconds = std::max(seconds, bytes / rate);
+  // Blocks that share a tile leave their sums in memory; the last one adds them
+  // up, at about what a multiprocessor reads.
+  constexpr double handOver = 1e-6, bytesPerSecond = 50e9;
+  if (spread.parts > 1)
+    seconds +=
+        handOver + double(spread.parts * tile.m * tile.n * 4) / bytesPerSecond;
+  return seconds;
+}
+
+GroupTile chooseGroupTile(const ProductShape &shape, const Target &target) {
+  // The larger first: of tiles that take the same time, it reads less.
+  static const GroupTile tiles[] = {
+      {128, 256, 2, 4, 32, 1, 16}, {128, 192, 2, 4, 32, 1, 16},
+      {128, 128, 2, 5, 64, 1, 0},  {128, 64, 2, 5, 64, 1, 0},
+      {64, 128, 1, 3, 64, 2, 0},   {64, 64, 1, 4, 64, 2, 0}};
+  int64_t steps = llvm::divideCeil(shape.k, elementsOfStep(shape.elementBytes));
+  const GroupTile *best = nullptr;
+  double least = 0;
+  for (const GroupTile &tile : tiles) {
+    if (steps < tile.leastSteps)
+      continue;
+    double seconds = secondsOfGroups(shape, target, tile);
+    if (best && seconds >= least)
+      continue;
+    best = &tile;
+    least = seconds;
+  }
+  return *best;
 }
 
 double secondsOfStepsOfGroups(const ProductShape &shape, const Target &target) {
@@ -107,12 +145,22 @@ double secondsOfStepsOfGroups(const ProductShape &shape, const Target &target) {
          secondsOfStep(shape, target, tile.m, tile.n, tile.resident, ofGroups);
 }
 
+std::optional<double> joinedSeconds(const ProductShape &shape,
+                                    const Target &target, unsigned count) {
+  if (shape.hasWindows || !suitsGroups(shape, target))
+    return std::nullopt;
+  GroupTile tile = chooseGroupTile(shape, target);
+  int64_t tiles = count * countTiles(shape, tile.m, tile.n);
+  return secondsOfStepsOfGroups(shape, target) *
+         double(llvm::divideCeil(tiles, target.cost.units * tile.resident));
+}
+
 std::optional<double> productSecondsOfWarps(const ProductShape &shape,
                                             const Target &target) {
   if (EmitOptions{target}.arch() < 80)
     return std::nullopt;
   WarpTile tile = chooseWarpTile(shape, target, !shape.hasWindows);
-  return secondsOfTiles(shape, target, tile.m, tile.n, 1,
+  return secondsOfWarps(shape, target, tile.m, tile.n,
                         shape.hasWindows ? ofWindows : ofWarps);
 }
 
@@ -120,8 +168,7 @@ std::optional<double> productSeconds(const ProductShape &shape,
                                      const Target &target) {
   if (shape.hasWindows || !suitsGroups(shape, target))
     return productSecondsOfWarps(shape, target);
-  GroupTile tile = chooseGroupTile(shape, target);
-  return secondsOfTiles(shape, target, tile.m, tile.n, tile.resident, ofGroups);
+  return secondsOfGroups(shape, target, chooseGroupTile(shape, target));
 }
 
 } // namespace mlc::cuda

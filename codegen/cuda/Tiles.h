@@ -53,6 +53,7 @@ struct GroupTile {
     return barriers + alignment + stages * (m + n) * 128 + rows;
   }
 };
+/// The tile that is estimated to take least.
 GroupTile chooseGroupTile(const ProductShape &shape, const Target &target);
 /// Whether warpgroups compute products of that size for `target`, if they can
 /// read the factors: a tile has 64 rows and columns, a step 128 bytes of K.
@@ -61,6 +62,10 @@ bool suitsGroups(const ProductShape &shape, const Target &target);
 /// The estimated seconds that a multiprocessor full of such tiles takes for all
 /// of K.
 double secondsOfStepsOfGroups(const ProductShape &shape, const Target &target);
+/// The estimated seconds of the arithmetic of `count` products that read a
+/// common factor, as one launch; none if warpgroups do not compute them.
+std::optional<double> joinedSeconds(const ProductShape &shape,
+                                    const Target &target, unsigned count);
 
 /// How many elements along K a step takes: 32 words of every row.
 constexpr int64_t elementsOfStep(int64_t elementBytes) {

@@ -114,7 +114,7 @@ FailureOr<KernelText> printGroups(KernelPrinter &to, bool sharesTiles,
   const GroupTile &tile = problem->tile;
   const Source &a = problem->a, &b = problem->b;
   SplitK split(c, problem->roles, to.options.target, tile.m, tile.n,
-               elementsOfStep(storageBytes(c.x.element)));
+               elementsOfStep(storageBytes(c.x.element)), tile.resident);
   if (!sharesTiles)
     split.parts = IntExpr::constant(c.context, 1);
   to.before +=

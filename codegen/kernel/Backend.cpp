@@ -101,13 +101,15 @@ AlgorithmCosts Backend::getAlgorithmCosts(const Target &target) const {
             return getProductSeconds(target, shape);
           },
           cutsKernelsAtParts(),
-          [=, this](const ProductShape &shape) {
-            return sharesLaunch(target, shape);
+          [=, this](const ProductShape &shape, unsigned count) {
+            return getJoinedSeconds(target, shape, count);
           }};
 }
 
-bool Backend::sharesLaunch(const Target &, const ProductShape &) const {
-  return false;
+std::optional<double> Backend::getJoinedSeconds(const Target &,
+                                                const ProductShape &,
+                                                unsigned) const {
+  return std::nullopt;
 }
 
 bool Backend::canJoin(ArrayRef<const Kernel *>, const Target &,

@@ -248,9 +248,10 @@ public:
   getProductSeconds(const Target &target, const ProductShape &shape) const;
   /// AlgorithmCosts::cutsKernelsAtParts; no by default.
   virtual bool cutsKernelsAtParts() const;
-  /// AlgorithmCosts::sharesLaunch; no by default.
-  virtual bool sharesLaunch(const Target &target,
-                            const ProductShape &shape) const;
+  /// AlgorithmCosts::joinedSeconds; none by default.
+  virtual std::optional<double> getJoinedSeconds(const Target &target,
+                                                 const ProductShape &shape,
+                                                 unsigned count) const;
   /// These costs for one target. The result refers to the back end.
   AlgorithmCosts getAlgorithmCosts(const Target &target) const;
 

@@ -37,8 +37,10 @@ struct AlgorithmCosts {
   /// Whether pointwise readers of a part of a computed tensor take a kernel of
   /// their own instead of joining the one that computes the whole.
   bool cutsKernelsAtParts = false;
-  /// Whether products of this shape that read a common factor are one launch.
-  std::function<bool(const ProductShape &)> sharesLaunch;
+  /// The seconds of the arithmetic of so many products of one shape that read a
+  /// common factor, if the back end makes one launch of them.
+  std::function<std::optional<double>(const ProductShape &, unsigned)>
+      joinedSeconds;
 };
 
 } // namespace mlc

@@ -162,18 +162,6 @@ CostModel::productSeconds(const ContractionWork &work) const {
   return algorithms.productSeconds(*shape);
 }
 
-/// The share of a launch that an operator has by itself.
-double CostModel::launchSeconds(const Work &work,
-                                const OperandFacts &facts) const {
-  double launch = parameters.secondsPerKernel;
-  if (facts.siblings < 2 || work.contractions.size() != 1 ||
-      !algorithms.sharesLaunch)
-    return launch;
-  std::optional<ProductShape> shape = shapeOf(work.contractions.front());
-  bool isShared = shape && algorithms.sharesLaunch(*shape);
-  return isShared ? launch / facts.siblings : launch;
-}
-
 double CostModel::contractionSeconds(const ContractionWork &work,
                                      const OperandFacts &facts) const {
   if (std::optional<double> known = productSeconds(work))
@@ -184,6 +172,22 @@ double CostModel::contractionSeconds(const ContractionWork &work,
   ConvolutionShape shape = *work.convolution;
   shape.hasConstantFilter = facts.hasConstantWeights;
   return direct * shareOf(shape);
+}
+
+/// The operator's share of a launch with its siblings; none if it has its own.
+std::optional<double>
+CostModel::joinedSeconds(const Work &work, const OperandFacts &facts) const {
+  if (facts.siblings < 2 || work.contractions.size() != 1 ||
+      !algorithms.joinedSeconds)
+    return std::nullopt;
+  std::optional<ProductShape> shape = shapeOf(work.contractions.front());
+  if (!shape)
+    return std::nullopt;
+  std::optional<double> all = algorithms.joinedSeconds(*shape, facts.siblings);
+  if (!all)
+    return std::nullopt;
+  double each = std::max(*all / facts.siblings, bytesSeconds(work.bytes()));
+  return each + parameters.secondsPerKernel / facts.siblings;
 }
 
 double CostModel::seconds(Operation *op) const {
@@ -217,7 +221,9 @@ double CostModel::seconds(Operation *op, const OperandFacts &facts) const {
   for (const ContractionWork &contraction : work.contractions)
     arithmetic += contractionSeconds(contraction, facts);
   double taken = std::max(arithmetic, bytesSeconds(work.bytes())) +
-                 launchSeconds(work, facts);
+                 parameters.secondsPerKernel;
+  if (std::optional<double> joined = joinedSeconds(work, facts))
+    taken = std::min(taken, scalar + *joined);
   // The parts' readers take a kernel of their own.
   if (facts.isCut && !work.contractions.empty() &&
       algorithms.cutsKernelsAtParts)

@@ -112,7 +112,8 @@ private:
   double shareOf(const ConvolutionShape &shape) const;
   std::optional<ProductShape> shapeOf(const ContractionWork &work) const;
   std::optional<double> productSeconds(const ContractionWork &work) const;
-  double launchSeconds(const Work &work, const OperandFacts &facts) const;
+  std::optional<double> joinedSeconds(const Work &work,
+                                      const OperandFacts &facts) const;
   double bytesSeconds(double bytes) const;
 
   CostParameters parameters;

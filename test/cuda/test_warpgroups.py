@@ -10,7 +10,7 @@ from emulated import Graph
 
 TOLERANCES = {"f16": 1e-2, "bf16": 1e-2, "tf32": 2e-3, "int8": 0}
 # Tiles of rows x columns by warpgroups that multiply.
-TILES = {(128, 256, 2), (128, 128, 2), (128, 64, 2), (64, 128, 1), (64, 64, 1)}
+TILES = {(128, 256, 2), (128, 192, 2), (128, 128, 2), (128, 64, 2), (64, 128, 1), (64, 64, 1)}
 
 
 class Products:
@@ -75,8 +75,8 @@ def test_tiles(tools, tmp_path, kind):
     """Every tile, whole and ragged, with factors along K and across it; an open batch counts as large."""
     make = Products(tools, tmp_path, kind)
     long = 16 * 128 // WORD[kind]
-    for m, n, k in [(128, 256, long), (136, 208, long + 8), (128, 128, 64), (160, 136, 200), (136, 72, 136), (72, 136, 136),
-                    (65, 72, 144)]:
+    for m, n, k in [(128, 256, long), (104, 184, long + 8), (128, 128, 64), (160, 136, 200), (120, 40, 136), (40, 120, 136),
+                    (40, 56, 144)]:
         k = max(k + -k % (16 // WORD[kind]), 128 // WORD[kind])
         for turned in WAYS[kind] if k < long else WAYS[kind][:2]:
             rows = m + (-m % 8 if turned[0] else 0)
