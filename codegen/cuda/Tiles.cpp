@@ -120,7 +120,7 @@ static double secondsOfGroups(const ProductShape &shape, const Target &target,
 GroupTile chooseGroupTile(const ProductShape &shape, const Target &target) {
   // The larger first: of tiles that take the same time, it reads less.
   static const GroupTile tiles[] = {
-      {128, 256, 2, 4, 32, 1, 16}, {128, 192, 2, 4, 32, 1, 16},
+      {128, 256, 2, 4, 32, 1, 16}, {128, 192, 2, 4, 32, 1, 12},
       {128, 128, 2, 5, 64, 1, 0},  {128, 64, 2, 5, 64, 1, 0},
       {64, 128, 1, 3, 64, 2, 0},   {64, 64, 1, 4, 64, 2, 0}};
   int64_t steps = llvm::divideCeil(shape.k, elementsOfStep(shape.elementBytes));
