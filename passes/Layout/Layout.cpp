@@ -119,6 +119,8 @@ struct LayoutPass : mlc::impl::LayoutPassBase<LayoutPass> {
     if (!layout.channelsLast)
       return assignLayout(getOperation(), layout);
     layOutFunctions(getOperation(), [&](func::FuncOp function) {
+      // Trials refer to results, so none may be dead.
+      eraseDead(function.getBody().front());
       layOutFunction(function, layout,
                      chooseConvolutions(function, *target, precision));
     });

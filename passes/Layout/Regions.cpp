@@ -56,8 +56,9 @@ namespace {
 /// A laid-out function as regions.
 class Regions {
 public:
-  Regions(func::FuncOp function, const CodeTarget &target)
-      : target(target), cost(target.target.cost) {
+  Regions(func::FuncOp function, const CodeTarget &target,
+          const CostModel &cost)
+      : target(target), cost(cost) {
     for (Operation &op : function.getBody().front().without_terminator()) {
       classes.insert(&op);
       for (auto [i, operand] : llvm::enumerate(op.getOperands()))
@@ -86,25 +87,34 @@ private:
             cast<LayoutAttr>(laidOut.getLayouts()[operand]).isPlain());
   }
 
-  /// Whether the kernel that makes `value` may write it in another order.
-  bool isPermutable(Value value) const {
-    while (value.hasOneUse() && target.backend->canPermuteResult()) {
+  /// The operator that makes `value`, or, behind pointwise ones that nobody
+  /// else reads, what these read. Null where it has other readers or is an
+  /// argument.
+  static Operation *originOf(Value value) {
+    while (value.hasOneUse()) {
       auto op = value.getDefiningOp<DefinitionOpInterface>();
       FailureOr<Definition> definition =
           op ? getDefinition(op) : FailureOr<Definition>();
       if (failed(definition))
-        return false;
-      DefinitionKind kind = getKind(*definition);
-      if (kind.isContraction)
-        return true;
-      const auto *next = llvm::find_if(op->getOpOperands(), [](OpOperand &use) {
+        return nullptr;
+      const auto *read = llvm::find_if(op->getOpOperands(), [](OpOperand &use) {
         return !isCompileTime(use.get());
       });
-      if (!kind.isElementwise || next == op->getOpOperands().end())
-        return false;
-      value = next->get();
+      if (!getKind(*definition).isElementwise ||
+          read == op->getOpOperands().end())
+        return op;
+      value = read->get();
     }
-    return false;
+    return nullptr;
+  }
+
+  /// Whether the kernel that makes `value` may write it in another order.
+  bool isPermutable(Value value) const {
+    auto origin = dyn_cast_or_null<DefinitionOpInterface>(originOf(value));
+    FailureOr<Definition> definition =
+        origin ? getDefinition(origin) : FailureOr<Definition>();
+    return target.backend->canPermuteResult() && succeeded(definition) &&
+           getKind(*definition).isContraction;
   }
 
   /// What `op` takes that plain tensors would not.
@@ -122,11 +132,17 @@ private:
     auto axis = laidOut.getPlainAttributes().getAs<IntegerAttr>("axis");
     bool wasInPlace = axis && axis.getInt() == 1 &&
                       sizesOf(op->getResult(0))[0].isConstant(1);
-    return wasInPlace ? cost.seconds(op) : 0;
+    // What follows from a part of a tensor takes a kernel in any layout; it can
+    // be the one that joins.
+    bool hasKernel = llvm::any_of(op->getOperands(), [&](Value piece) {
+      Operation *origin = originOf(piece);
+      return origin && cost.readsPart(origin);
+    });
+    return wasInPlace && !hasKernel ? cost.seconds(op) : 0;
   }
 
   const CodeTarget &target;
-  CostModel cost;
+  const CostModel &cost;
   llvm::EquivalenceClasses<Operation *> classes;
   llvm::DenseMap<Operation *, double> costs;
 };
@@ -142,11 +158,16 @@ static bool readsPlain(Value result) {
 llvm::BitVector mlc::chooseConvolutions(func::FuncOp function,
                                         const CodeTarget &target,
                                         Precision precision) {
-  SymbolSizes symbols{{}, target.target.cost.symbolValue};
+  // What is open may be small, and a transpose takes a launch for any size.
+  constexpr int64_t openSize = 4;
+  CostParameters parameters = target.target.cost;
+  parameters.symbolValue = std::min(parameters.symbolValue, openSize);
+  CostModel cost(parameters);
   SmallVector<double> gains;
   llvm::BitVector chosen;
   for (auto conv : function.getOps<ConvOp>()) {
-    std::optional<ImageConvolution> images = imagesOf(conv, symbols);
+    std::optional<ImageConvolution> images =
+        imagesOf(conv, cost.getSymbolSizes());
     gains.push_back(images ? target.backend->getChannelsLastGain(
                                  target.target, *images, precision)
                            : 0);
@@ -154,11 +175,11 @@ llvm::BitVector mlc::chooseConvolutions(func::FuncOp function,
   }
   ConvolutionLayout layout =
       target.backend->getConvolutionLayout(target.target);
-  const double sure = 1 - target.target.cost.predictionError;
+  const double sure = 1 - parameters.predictionError;
   while (chosen.any()) {
     OwningOpRef<func::FuncOp> trial = function.clone();
     SmallVector<Value> results = layOutFunction(*trial, layout, chosen);
-    Regions regions(*trial, target);
+    Regions regions(*trial, target, cost);
     llvm::DenseMap<Operation *, double> gained;
     auto regionOf = [&](unsigned i) {
       return results[i] ? regions.regionOf(results[i].getDefiningOp())

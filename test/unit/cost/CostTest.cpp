@@ -332,3 +332,39 @@ TEST_CASE("products take the time of their steps on the tiles of mlc's code") {
                        matmul("y", "x", 4096, 4096, 4096)) ==
         Approx(1.31e-3).epsilon(0.1));
 }
+
+// Of single elements, words and vectors of 16 bytes.
+TEST_CASE("convolutions gain from channels last what vectors read faster") {
+  Target target = llvm::cantFail(parseTarget("cuda:sm_90a"));
+  const Backend &backend = *findBackend(target);
+  auto gain = [&](int64_t channels, int64_t kernel, int64_t side, int64_t bytes,
+                  Precision precision = Precision::TF32, int64_t groups = 1) {
+    ImageConvolution c;
+    c.shape = {.outputChannels = 64,
+               .inputChannels = channels,
+               .groups = groups,
+               .kernelHeight = kernel,
+               .kernelWidth = kernel,
+               .height = side,
+               .width = side};
+    c.inputPixels = side * side;
+    c.readsAllPixels = kernel == 1;
+    c.elementBytes = bytes;
+    return backend.getChannelsLastGain(target, c, precision);
+  };
+  REQUIRE(backend.getConvolutionLayout(target).channelsLast);
+  CHECK(gain(64, 3, 28, 2) > 0);
+  CHECK(gain(64, 3, 28, 4) > 0);
+  CHECK(gain(64, 3, 28, 4, Precision::IEEE) == 0);
+  // Pixels of 56 x 56 and 14 x 14 are vectors or words in either layout.
+  CHECK(gain(64, 1, 56, 2) == 0);
+  CHECK(gain(64, 1, 14, 2) > 0);
+  CHECK(gain(64, 1, 7, 2) > gain(64, 1, 14, 2) / 4);
+  CHECK(gain(63, 1, 56, 2) < 0);
+  // Few channels have no runs, and depthwise ones are no products.
+  CHECK(gain(3, 7, 112, 2) == 0);
+  CHECK(gain(64, 3, 28, 2, Precision::TF32, 64) == 0);
+  CHECK(!findBackend(llvm::cantFail(parseTarget("cuda:sm_75")))
+             ->getConvolutionLayout(llvm::cantFail(parseTarget("cuda:sm_75")))
+             .channelsLast);
+}
