@@ -79,9 +79,33 @@ class Models:
             one("conv 3x3 many images", kind, (1, 16, 28, 28), (128, 16, 3, 3), dims=["Images", 16, 28, 28])
             one("conv 1x1", kind, (2, 64, 14, 14), (96, 64, 1, 1))
             one("conv 1x1 odd", kind, (1, 37, 13, 11), (21, 37, 1, 1))
+        def last(name, kind, x, w):
+            def make(case):
+                given = case.node("Transpose", case.input(self.normal(kind, *x)), perm=[0, 3, 1, 2])
+                sums = case.node("Conv", given, self.normal(kind, *w), self.normal(kind, w[0]), pads=[w[2] // 2] * 4)
+                return case.node("Transpose", case.node("Relu", sums), perm=[0, 2, 3, 1])
+            pixels = x[0] * x[1] * x[2]
+            self.add(f"{name} {kind} {'x'.join(map(str, x))} to {w[0]}", make, pixels * math.prod(w))
+        for kind in "f16", "tf32":
+            last("conv 3x3 channels last", kind, (2, 14, 14, 32), (64, 32, 3, 3))
+            last("conv 1x1 channels last", kind, (2, 14, 14, 64), (96, 64, 1, 1))
         for kind in "f16", "f32":
             one("depthwise", kind, (2, 32, 14, 14), (32, 1, 3, 3), groups=32)
             one("depthwise odd", kind, (1, 19, 13, 11), (19, 1, 3, 3), groups=19)
+
+    def networks(self):
+        """The first layers of a residual network, and its last."""
+        for kind in "f16", "tf32":
+            def make(case, kind=kind):
+                def conv(x, channels, features, kernel, stride=1):
+                    w = self.normal(kind, features, channels, kernel, kernel)
+                    return case.node("Conv", x, w, self.normal(kind, features), pads=[kernel // 2] * 4, strides=[stride] * 2)
+                x = case.node("Relu", conv(case.input(self.normal(kind, 2, 3, 48, 48)), 3, 32, 7, 2))
+                x = case.node("MaxPool", x, kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1])
+                y = case.node("Relu", conv(x, 32, 16, 1))
+                y = conv(case.node("Relu", conv(y, 16, 16, 3)), 16, 32, 1)
+                return case.node("GlobalAveragePool", case.node("Relu", case.node("Add", x, y)))
+            self.add(f"residual network {kind} 2x3x48x48", make, 2 * (24 * 24 * 147 * 32 + 12 * 12 * 16 * (32 + 144 + 32)))
 
     def rows(self):
         def one(name, kind, shape, make):
@@ -134,7 +158,7 @@ def measure(tools, folder, architecture):
     """{model: {"bytes", "multiply_adds": what it needs, "kernels": [{"skeleton", figures}, ...]}}"""
     graph = Graph(tools, folder, target=f"cuda:{architecture}")
     models = Models(graph)
-    for add in models.matmuls, models.convolutions, models.rows, models.copies:
+    for add in models.matmuls, models.convolutions, models.networks, models.rows, models.copies:
         add()
     graph.compile()
     report = folder / "counters.json"
