@@ -121,8 +121,9 @@ struct LayoutPass : mlc::impl::LayoutPassBase<LayoutPass> {
     layOutFunctions(getOperation(), [&](func::FuncOp function) {
       // Trials refer to results, so none may be dead.
       eraseDead(function.getBody().front());
-      layOutFunction(function, layout,
-                     chooseConvolutions(function, *target, precision));
+      ChosenConvolutions found =
+          chooseConvolutions(function, *target, precision);
+      layOutFunction(function, found.layout, found.chosen);
     });
   }
 

@@ -155,47 +155,96 @@ static bool readsPlain(Value result) {
   return laidOut && cast<LayoutAttr>(laidOut.getLayouts()[0]).isPlain();
 }
 
-llvm::BitVector mlc::chooseConvolutions(func::FuncOp function,
-                                        const CodeTarget &target,
-                                        Precision precision) {
-  // What is open may be small, and a transpose takes a launch for any size.
-  constexpr int64_t openSize = 4;
-  CostParameters parameters = target.target.cost;
-  parameters.symbolValue = std::min(parameters.symbolValue, openSize);
-  CostModel cost(parameters);
-  SmallVector<double> gains;
-  llvm::BitVector chosen;
-  for (auto conv : function.getOps<ConvOp>()) {
-    std::optional<ImageConvolution> images =
-        imagesOf(conv, cost.getSymbolSizes());
-    gains.push_back(images ? target.backend->getChannelsLastGain(
-                                 target.target, *images, precision)
-                           : 0);
-    chosen.push_back(images.has_value());
-  }
-  ConvolutionLayout layout =
-      target.backend->getConvolutionLayout(target.target);
-  const double sure = 1 - parameters.predictionError;
-  while (chosen.any()) {
-    OwningOpRef<func::FuncOp> trial = function.clone();
-    SmallVector<Value> results = layOutFunction(*trial, layout, chosen);
-    Regions regions(*trial, target, cost);
-    llvm::DenseMap<Operation *, double> gained;
-    auto regionOf = [&](unsigned i) {
-      return results[i] ? regions.regionOf(results[i].getDefiningOp())
-                        : nullptr;
-    };
-    for (unsigned i : chosen.set_bits())
-      if (results[i] && !readsPlain(results[i]))
-        gained[regionOf(i)] += gains[i] * sure;
-    llvm::BitVector before = chosen;
-    for (unsigned i : before.set_bits()) {
-      Operation *region = regionOf(i);
-      if (!region || gained[region] <= regions.costOf(region))
-        chosen.reset(i);
+namespace {
+
+/// Chooses convolutions of one function for several layouts.
+class Chooser {
+public:
+  Chooser(func::FuncOp function, const CodeTarget &target, Precision precision)
+      : function(function), target(target), cost(parametersFor(target)),
+        sure(1 - target.target.cost.predictionError) {
+    for (auto conv : function.getOps<ConvOp>()) {
+      std::optional<ImageConvolution> images =
+          imagesOf(conv, cost.getSymbolSizes());
+      gains.push_back(images ? target.backend->getChannelsLastGain(
+                                   target.target, *images, precision)
+                             : 0);
+      candidates.push_back(images.has_value());
     }
-    if (chosen == before)
+  }
+
+  ChosenConvolutions choose(const ConvolutionLayout &layout) const;
+
+private:
+  static CostParameters parametersFor(const CodeTarget &target) {
+    // What is open may be small, and a transpose takes a launch for any size.
+    constexpr int64_t openSize = 4;
+    CostParameters parameters = target.target.cost;
+    parameters.symbolValue = std::min(parameters.symbolValue, openSize);
+    return parameters;
+  }
+  double dropLosers(llvm::BitVector &chosen,
+                    const ConvolutionLayout &layout) const;
+
+  func::FuncOp function;
+  const CodeTarget &target;
+  CostModel cost;
+  const double sure;
+  SmallVector<double> gains;
+  llvm::BitVector candidates;
+};
+
+} // namespace
+
+/// Gives up regions that cost more than they gain. Returns what the others
+/// gain.
+double Chooser::dropLosers(llvm::BitVector &chosen,
+                           const ConvolutionLayout &layout) const {
+  OwningOpRef<func::FuncOp> trial = func::FuncOp(function).clone();
+  SmallVector<Value> results = layOutFunction(*trial, layout, chosen);
+  Regions regions(*trial, target, cost);
+  llvm::MapVector<Operation *, double> gained;
+  auto regionOf = [&](unsigned i) {
+    return results[i] ? regions.regionOf(results[i].getDefiningOp()) : nullptr;
+  };
+  for (unsigned i : chosen.set_bits())
+    if (results[i] && !readsPlain(results[i]))
+      gained[regionOf(i)] += gains[i] * sure;
+  for (unsigned i : llvm::BitVector(chosen).set_bits()) {
+    Operation *region = regionOf(i);
+    if (!region || gained[region] <= regions.costOf(region))
+      chosen.reset(i);
+  }
+  double all = 0;
+  for (auto &[region, gain] : gained)
+    if (region)
+      all += std::max(0.0, gain - regions.costOf(region));
+  return all;
+}
+
+ChosenConvolutions Chooser::choose(const ConvolutionLayout &layout) const {
+  ChosenConvolutions result = {candidates, layout};
+  while (result.chosen.any()) {
+    llvm::BitVector before = result.chosen;
+    result.gain = dropLosers(result.chosen, layout);
+    if (result.chosen == before)
       break;
   }
-  return chosen;
+  if (result.chosen.none())
+    result.gain = 0;
+  return result;
+}
+
+ChosenConvolutions mlc::chooseConvolutions(func::FuncOp function,
+                                           const CodeTarget &target,
+                                           Precision precision) {
+  Chooser chooser(function, target, precision);
+  ConvolutionLayout layout =
+      target.backend->getConvolutionLayout(target.target);
+  ChosenConvolutions best = chooser.choose(layout);
+  if (!layout.fillsChannels)
+    return best;
+  layout.fillsChannels = false;
+  ChosenConvolutions other = chooser.choose(layout);
+  return other.gain > best.gain ? other : best;
 }

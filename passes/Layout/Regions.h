@@ -23,9 +23,16 @@ layOutFunction(mlir::func::FuncOp function, const ConvolutionLayout &layout,
 /// than its convolutions gain; the prediction's error counts against it. Not
 /// chosen are convolutions of other ranks, and such with weights that a run may
 /// change, as in training.
-llvm::BitVector chooseConvolutions(mlir::func::FuncOp function,
-                                   const CodeTarget &target,
-                                   Precision precision);
+struct ChosenConvolutions {
+  llvm::BitVector chosen;
+  /// The target's, which may fill up the channels of images, or the same
+  /// without that, whichever gains more.
+  ConvolutionLayout layout;
+  double gain = 0; ///< in seconds
+};
+ChosenConvolutions chooseConvolutions(mlir::func::FuncOp function,
+                                      const CodeTarget &target,
+                                      Precision precision);
 
 } // namespace mlc
 
