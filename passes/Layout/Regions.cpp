@@ -210,7 +210,8 @@ double Chooser::dropLosers(llvm::BitVector &chosen,
   for (unsigned i : chosen.set_bits())
     if (results[i] && !readsPlain(results[i]))
       gained[regionOf(i)] += gains[i] * sure;
-  for (unsigned i : llvm::BitVector(chosen).set_bits()) {
+  const llvm::BitVector before = chosen;
+  for (unsigned i : before.set_bits()) {
     Operation *region = regionOf(i);
     if (!region || gained[region] <= regions.costOf(region))
       chosen.reset(i);
