@@ -6,6 +6,7 @@
 #include "codegen/cuda/Joined.h"
 #include "codegen/cuda/Opaque.h"
 #include "codegen/cuda/Transpose.h"
+#include "codegen/cuda/Windows.h"
 
 using namespace mlir;
 
@@ -29,6 +30,8 @@ static ArrayRef<Emitter> emitters() {
       {"tiles", acceptsTiles, emitTiles},
       {"transpose", acceptsTranspose, emitTranspose},
       {"sums", acceptsSums, emitSums},
+      {"windows", acceptsPixels, emitPixels},
+      {"windows", acceptsPlanes, emitPlanes},
       {"elementwise", acceptsElementwise, emitElementwise},
       {"columns", acceptsColumns, emitColumns},
       {"warps", acceptsWarps, emitWarps},

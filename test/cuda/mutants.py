@@ -84,6 +84,19 @@ def pictures(x, w):
     return np.einsum("nhwcij,oijc->nhwo", windows, w)
 
 
+def depthwise(x, w):
+    """With strides 2 and 1."""
+    x = np.pad(x, ((0, 0), (0, 0), (1, 1), (1, 1)))
+    return np.einsum("nchwij,cij->nchw", np.lib.stride_tricks.sliding_window_view(x, (3, 3), (2, 3))[:, :, ::2], w[:, 0])
+
+
+def largest(x, first):
+    """Of windows of 3x3, with stride 2, padded by 1, along two dims from `first` on."""
+    pads = [(int(first <= d < first + 2),) * 2 for d in range(4)]
+    windows = np.lib.stride_tricks.sliding_window_view(np.pad(x, pads, constant_values=-np.inf), (3, 3), (first, first + 1))
+    return windows[tuple(slice(None, None, 1 + pad[0]) for pad in pads)].max((-2, -1))
+
+
 def spread(x, w):
     """A transposed convolution with strides 2 and 3 and a border of 1 cut off."""
     n, _, rows, columns = x.shape
@@ -197,6 +210,14 @@ CASES = [
     # Three blocks of 128 rows, the last one of 44; 40 of 64 columns.
     Case("scatter", [(("ScatterND", {"reduction": "add"}), "x0 i x1 y")], [[300, 40], [77, 40]], scattered,
          "int8", tolerance=0, constants={"i": [[at] for at in SCATTERED]}, reads="x0 i x1"),
+    # Windows: a plane for each block; bands of its rows, the second one shorter; pixels with channels last, by vectors.
+    Case("planes", [(("Conv", {"pads": [1, 1, 1, 1], "strides": [2, 1], "group": 7}), "x0 x1 y")],
+         [[1, 7, 30, 23], [7, 1, 3, 3]], depthwise),
+    Case("bands", [(("MaxPool", {"kernel_shape": [3, 3], "strides": [2, 2], "pads": [1, 1, 1, 1]}), "x0 y")], [[2, 2, 69, 133]],
+         lambda x: largest(x, 2), tolerance=0),
+    Case("pixels", [(("Transpose", {"perm": [0, 3, 1, 2]}), "x0 t"),
+                    (("MaxPool", {"kernel_shape": [3, 3], "strides": [2, 2], "pads": [1, 1, 1, 1]}), "t u"),
+                    (("Transpose", {"perm": [0, 2, 3, 1]}), "u y")], [[3, 11, 9, 24]], lambda x: largest(x, 1), tolerance=0),
     Case("pad", [(("Concat", {"axis": 1}), "x0 x1 t"), (("Pad", {}), "t pads y")], [[5, 7], [5, 6]],
          lambda a, b: np.pad(np.concatenate([a, b], 1), ((1, 3), (2, 1))), constants={"pads": [1, 2, 3, 1]},
          tolerance=0),

@@ -65,13 +65,13 @@ class Models:
             self.add(f"matmul int8 {size} {m}x{k}x{n}", make, m * k * n)
 
     def convolutions(self):
-        def one(name, kind, x, w, groups=1, dims=None):
+        def one(name, kind, x, w, groups=1, dims=None, stride=1):
             def make(case):
                 given = case.input(self.normal(kind, *x), dims)
                 sums = case.node("Conv", given, self.normal(kind, *w), self.normal(kind, w[0]), group=groups,
-                                 pads=[w[2] // 2] * 4)
+                                 pads=[w[2] // 2] * 4, strides=[stride] * 2)
                 return case.node("Relu", sums)
-            pixels = x[0] * x[2] * x[3]
+            pixels = x[0] * -(-x[2] // stride) * -(-x[3] // stride)
             self.add(f"{name} {kind} {'x'.join(map(str, x))} to {w[0]}", make, pixels * math.prod(w))
         for kind in "f16", "tf32":
             one("conv 3x3", kind, (2, 32, 14, 14), (64, 32, 3, 3))
@@ -92,6 +92,8 @@ class Models:
         for kind in "f16", "f32":
             one("depthwise", kind, (2, 32, 14, 14), (32, 1, 3, 3), groups=32)
             one("depthwise odd", kind, (1, 19, 13, 11), (19, 1, 3, 3), groups=19)
+            one("depthwise strided", kind, (2, 32, 28, 28), (32, 1, 3, 3), groups=32, stride=2)
+            one("groups of 4", kind, (2, 32, 14, 14), (32, 4, 3, 3), groups=8)
 
     def networks(self):
         """The first layers of a residual network, and its last."""
@@ -141,6 +143,10 @@ class Models:
             for shape in (2, 16, 28, 28), (1, 7, 13, 11):
                 one("max pool 3x3", kind, shape, lambda case, x: case.node(
                     "MaxPool", x, kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1]))
+            one("max pool 2x2", kind, (2, 16, 28, 28), lambda case, x: case.node("MaxPool", x, kernel_shape=[2, 2], strides=[2, 2]))
+            one("max pool 3x3 channels last", kind, (2, 28, 28, 16), lambda case, x: case.node("Transpose", case.node(
+                "MaxPool", case.node("Transpose", x, perm=[0, 3, 1, 2]), kernel_shape=[3, 3], strides=[2, 2],
+                pads=[1, 1, 1, 1]), perm=[0, 2, 3, 1]))
 
 
 def compiler_version():

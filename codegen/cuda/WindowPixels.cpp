@@ -1,0 +1,494 @@
+//===- WindowPixels.cpp - Windows of pixels with channels last ------------===//
+//
+// Windows in front of a last dim of channels, [n, h, w, c]: a thread computes a
+// vector of channels for a small tile of pixels. It reads each pixel of its
+// windows once, as a vector, and keeps weights in registers.
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/cuda/DeviceHeader.h"
+#include "codegen/cuda/WindowPrinters.h"
+
+using namespace mlir;
+
+namespace mlc::cuda {
+
+static Type elementOf(Value tensor) {
+  return cast<RankedTensorType>(tensor.getType()).getElementType();
+}
+
+static std::string text(int64_t value) { return Index(value).text; }
+
+/// The address in an input whose indices are `places`, for the first channel.
+Index PixelsPrinter::addressOf(unsigned input, ArrayRef<AffineExpr> indices) {
+  Index address(0);
+  for (auto [index, stride] :
+       llvm::zip_equal(indices, printer.views[kernel.inputs[input]].strides))
+    address = printer.add(address,
+                          printer.mul(printer.evaluate(index, loops), stride));
+  return address;
+}
+
+void PixelsPrinter::forChannels(function_ref<void()> inside) {
+  code.line("#pragma unroll");
+  code.block("for (int e = 0; e < " + width + "; ++e)", [&] {
+    Index &channel = loops[w.loops.back()];
+    Index first = channel;
+    channel = plan.width == 1 ? first : Index("(" + first.text + " + e)");
+    inside();
+    channel = first;
+  });
+}
+
+/// Loops over the kernel's places along dims [first, last).
+void PixelsPrinter::forTaps(unsigned first, unsigned last,
+                            function_ref<void()> inside) {
+  if (first == last)
+    return inside();
+  const WindowDim &dim = w.dims[first];
+  if (dim.kernel == 1) {
+    taps[first] = Index(0);
+    return forTaps(first + 1, last, inside);
+  }
+  std::string name = "k" + std::to_string(first);
+  taps[first] = Index(name);
+  loops[dim.reduction] = taps[first];
+  code.line("#pragma unroll");
+  code.block("for (int " + name + " = 0; " + name + " < " + text(dim.kernel) +
+                 "; ++" + name + ")",
+             [&] { forTaps(first + 1, last, inside); });
+}
+
+/// The number of the kernel's place.
+std::string PixelsPrinter::tapNumber() {
+  std::string number = "0";
+  for (auto [tap, dim] : llvm::zip_equal(taps, w.dims)) {
+    if (dim.kernel == 1)
+      continue;
+    number = number == "0"
+                 ? tap.text
+                 : "(" + number + ") * " + text(dim.kernel) + " + " + tap.text;
+  }
+  return number;
+}
+
+//===----------------------------------------------------------------------===//
+// Weights
+//===----------------------------------------------------------------------===//
+
+/// Loads an operand for all places of the kernel: as vectors of channels, or
+/// from shared memory where a channel's weights are neighbours.
+void PixelsPrinter::loadOperand(unsigned number) {
+  OpOperand &operand = op->getOpOperand(number);
+  std::string name = std::to_string(number);
+  Type element = elementOf(operand.get());
+  code.line(computeType(element) + " weights" + name + "[" + text(w.taps()) +
+            "][" + width + "];");
+  // Which element of what was loaded a read gets.
+  llvm::StringMap<std::string> loaded;
+  std::string taps = text(w.taps()), place = "(e * " + taps + " + tap)";
+  for (auto [i, run] : llvm::enumerate(plan.runs)) {
+    unsigned input = run.first.input;
+    if (llvm::none_of(w.others, [&](const WindowOther &other) {
+          return other.operand == number && other.input == input;
+        }))
+      continue;
+    std::string all = code.fresh("all");
+    code.line(vectorOf(elementOf(kernel.inputs[input])) + " " + all + "[" +
+              taps + "];");
+    code.line("#pragma unroll");
+    code.line("for (int v = 0; v < " + taps + "; ++v)");
+    code.line("  " + all + "[v] = loadVector<" + width + ">(run" +
+              std::to_string(i) + " + v * " + width + ");");
+    loaded["in" + std::to_string(input)] = all + "[" + place + " / " + width +
+                                           "].at[" + place + " % " + width +
+                                           "]";
+  }
+  forTaps(0, w.dims.size(), [&] {
+    code.line("const int tap = " + tapNumber() + ";");
+    for (const WindowOther &other : w.others) {
+      if (other.operand != number || plan.width == 1 ||
+          !isVector(kernel, w, other))
+        continue;
+      std::string input = "in" + std::to_string(other.input);
+      loaded[input] =
+          code.define(vectorOf(elementOf(kernel.inputs[other.input])), "v",
+                      "loadVector<" + width + ">(" + input + " + " +
+                          addressOf(other.input, other.places).text + ")") +
+          ".at[e]";
+    }
+    printer.onLoad = [&](const View &view, ArrayRef<Index>) {
+      return loaded.lookup(view.pointer);
+    };
+    forChannels([&] {
+      Indices indices =
+          printer.evaluate(op.getMatchingIndexingMap(&operand), loops);
+      code.line("weights" + name +
+                "[tap][e] = " + printer.element(operand.get(), indices) + ";");
+    });
+    printer.onLoad = nullptr;
+  });
+}
+
+void PixelsPrinter::loadWeights() {
+  for (OpOperand *operand : op.getDpsInputOperands())
+    if (operand->getOperandNumber() != w.operand &&
+        !op.getMatchingBlockArgument(operand).use_empty())
+      loadOperand(operand->getOperandNumber());
+}
+
+//===----------------------------------------------------------------------===//
+// Sums
+//===----------------------------------------------------------------------===//
+
+void PixelsPrinter::startSums() {
+  std::string count = text(plan.rows * plan.columns);
+  code.line(computeType(elementOf(op->getResult(0))) + " sums[" + count + "][" +
+            width + "];");
+  forChannels([&] {
+    std::string init = printer.initials(op, loops).front();
+    code.line("#pragma unroll");
+    code.line("for (int i = 0; i < " + count + "; ++i)");
+    code.line("  sums[i][e] = " + init + ";");
+  });
+}
+
+/// The input's index along dim `d` of windows.
+Index PixelsPrinter::inputIndex(unsigned d) {
+  return printer.add(at[d],
+                     Index(w.dims[d].inputFirst - w.dims[d].operandFirst));
+}
+
+/// The condition under which a pixel lies in the input; "" if all do.
+std::string PixelsPrinter::inside() {
+  std::string condition;
+  for (auto [d, dim] : llvm::enumerate(w.dims)) {
+    int64_t tile = d == 0                                        ? plan.rows
+                   : plan.hasColumns() && d + 1 == w.dims.size() ? plan.columns
+                                                                 : 1;
+    bool isWhole = dim.out.mod(tile).isConstant(0);
+    if (!dim.isPadded && isWhole)
+      continue;
+    Index index = inputIndex(d);
+    condition += (condition.empty() ? "" : " && ") + index.text + " >= 0 && " +
+                 index.text + " < " + printer.size(dim.in).text;
+  }
+  return condition;
+}
+
+/// Reads the pixel at `at` into x[q].
+void PixelsPrinter::readPixel() {
+  OpOperand &operand = op->getOpOperand(w.operand);
+  std::string condition = inside();
+  // Where nothing else lies between, the vector has the pad's value outside.
+  auto pad = operand.get().getDefiningOp<tensor::PadOp>();
+  if (pad && (!kernel.isInput(pad.getSource()) || w.inputs.size() != 1))
+    pad = nullptr;
+  for (auto [i, number] : llvm::enumerate(w.inputs)) {
+    Value input = kernel.inputs[number];
+    Type type = elementOf(input);
+    std::string name = "pixel" + std::to_string(i);
+    Index address(0);
+    const View &view = printer.views[input];
+    for (auto [d, index] : llvm::enumerate(w.places)) {
+      bool isWindow = d >= w.first && d < w.first + w.dims.size();
+      Index place = isWindow && w.dims[d - w.first].operandDim >= 0
+                        ? inputIndex(d - w.first)
+                        : printer.evaluate(index, loops);
+      address = printer.add(address, printer.mul(place, view.strides[d]));
+    }
+    std::string load = "loadVector<" + width + ">(in" + std::to_string(number) +
+                       " + " + address.text + ")";
+    if (condition.empty()) {
+      code.line("const " + vectorOf(type) + " " + name + " = " + load + ";");
+      continue;
+    }
+    code.line(vectorOf(type) + " " + name + ";");
+    std::string outside =
+        pad ? toStorage(type,
+                        printer.element(pad.getConstantPaddingValue(), {}))
+            : storageType(type) + "()";
+    code.line("#pragma unroll");
+    code.line("for (int e = 0; e < " + width + "; ++e)");
+    code.line("  " + name + ".at[e] = " + outside + ";");
+    code.line("if (" + condition + ")");
+    code.line("  " + name + " = " + load + ";");
+  }
+  printer.onLoad = [&](const View &view, ArrayRef<Index>) -> std::string {
+    for (auto [i, number] : llvm::enumerate(w.inputs))
+      if (view.pointer == "in" + std::to_string(number))
+        return "pixel" + std::to_string(i) + ".at[e]";
+    return "";
+  };
+  if (pad)
+    printer.views[pad.getResult()] = printer.views[pad.getSource()];
+  forChannels([&] {
+    AffineMap map = op.getMatchingIndexingMap(&operand);
+    Indices indices(map.getNumResults());
+    for (auto [d, dim] : llvm::enumerate(w.dims))
+      if (dim.operandDim >= 0)
+        indices[dim.operandDim] = at[d];
+    for (auto [index, expr] : llvm::zip_equal(indices, map.getResults()))
+      if (index.text.empty())
+        index = printer.evaluate(expr, loops);
+    code.line("x[q][e] = " + printer.element(operand.get(), indices) + ";");
+  });
+  if (pad)
+    printer.views.erase(pad.getResult());
+  printer.onLoad = nullptr;
+}
+
+/// Reads what windows have of row `r`: pixels next to each other.
+void PixelsPrinter::readPixels() {
+  std::string span = text(plan.columnSpan());
+  Type type = elementOf(op->getOpOperand(w.operand).get());
+  code.line(computeType(type) + " x[" + span + "][" + width + "];");
+  code.line("#pragma unroll");
+  code.block("for (int q = 0; q < " + span + "; ++q)", [&] {
+    for (auto [d, dim] : llvm::enumerate(plan.middle()))
+      at[d + 1] = printer.add(
+          printer.add(printer.mul(places[w.first + d + 1], Index(dim.stride)),
+                      Index(dim.operandFirst)),
+          printer.mul(taps[d + 1], Index(dim.dilation)));
+    if (plan.hasColumns())
+      at.back() = Index(code.define("Index", "column", "firstColumn + q"));
+    readPixel();
+  });
+}
+
+/// Adds them to the sums of all pixels whose windows have row `r`.
+void PixelsPrinter::addPixels() {
+  const WindowDim &rows = plan.rowDim();
+  code.line("#pragma unroll");
+  code.block("for (int j = 0; j < " + text(plan.rows) + "; ++j)", [&] {
+    std::string distance = "(r - j * " + text(rows.stride) + ")";
+    code.line("const int k0 = " + distance + " / " + text(rows.dilation) + ";");
+    std::string isTap = distance + " >= 0 && k0 < " + text(rows.kernel);
+    if (rows.dilation > 1)
+      isTap += " && " + distance + " % " + text(rows.dilation) + " == 0";
+    taps[0] = Index("k0");
+    auto add = [&] {
+      std::string pixel = "j * " + text(plan.columns) + " + i", q = "0";
+      if (plan.hasColumns())
+        q = "i * " + text(plan.columnDim().stride) + " + " +
+            (plan.columnDim().kernel == 1
+                 ? "0"
+                 : taps.back().text + " * " + text(plan.columnDim().dilation));
+      code.line("#pragma unroll");
+      code.block("for (int i = 0; i < " + text(plan.columns) + "; ++i)", [&] {
+        forChannels([&] {
+          SmallVector<std::string> operands(op->getNumOperands());
+          for (unsigned n = 0; n < operands.size(); ++n)
+            operands[n] = n == w.operand ? "x[" + q + "][e]"
+                          : n >= op.getNumDpsInputs()
+                              ? "sums[" + pixel + "][e]"
+                              : "weights" + std::to_string(n) + "[" +
+                                    tapNumber() + "][e]";
+          code.line("sums[" + pixel +
+                    "][e] = " + printer.apply(op, operands).front() + ";");
+        });
+      });
+    };
+    code.block("if (" + isTap + ")", [&] {
+      if (plan.hasColumns())
+        forTaps(w.dims.size() - 1, w.dims.size(), add);
+      else
+        add();
+    });
+  });
+}
+
+void PixelsPrinter::reduceWindows() {
+  const WindowDim &rows = plan.rowDim();
+  at.assign(w.dims.size(), Index(0));
+  code.line("#pragma unroll");
+  code.block("for (int r = 0; r < " + text(rows.span(plan.rows)) + "; ++r)",
+             [&] {
+               at[0] = Index(code.define("Index", "row", "firstRow + r"));
+               forTaps(1, plan.hasColumns() ? w.dims.size() - 1 : 1, [&] {
+                 readPixels();
+                 addPixels();
+               });
+             });
+}
+
+//===----------------------------------------------------------------------===//
+// Results
+//===----------------------------------------------------------------------===//
+
+/// Computes what follows from the sums of pixel (j, i), and stores it.
+void PixelsPrinter::finishPixel() {
+  Indices place(places);
+  unsigned last = w.first + w.dims.size() - 1;
+  place[w.first] = printer.add(place[w.first], Index(std::string("j")));
+  if (plan.hasColumns())
+    place[last] = printer.add(place[last], Index(std::string("i")));
+  Indices channel(place);
+  if (plan.width > 1)
+    channel.back() = Index("(" + place.back().text + " + e)");
+  auto addressIn = [&](ArrayRef<int> dims, ArrayRef<Index> strides) {
+    Index address(0);
+    for (auto [dim, stride] : llvm::zip_equal(dims, strides))
+      if (dim >= 0)
+        address = printer.add(address, printer.mul(place[dim], stride));
+    return address.text;
+  };
+  SmallVector<Read> reads;
+  if (plan.width > 1)
+    for (const Read &read : w.reads)
+      if (isVector(w, read))
+        reads.push_back(read);
+  for (auto [i, read] : llvm::enumerate(reads)) {
+    Value input = kernel.inputs[read.input];
+    code.line("const " + vectorOf(elementOf(input)) + " v" + std::to_string(i) +
+              " = loadVector<" + width + ">(in" + std::to_string(read.input) +
+              " + " + addressIn(read.dims, printer.views[input].strides) +
+              ");");
+  }
+  for (auto [i, output] : llvm::enumerate(kernel.outputs))
+    code.line(vectorOf(elementOf(output)) + " y" + std::to_string(i) + ";");
+  printer.known[op->getResult(0)] =
+      "sums[j * " + text(plan.columns) + " + i][e]";
+  printer.onLoad = [&](const View &view, ArrayRef<Index> indices) {
+    std::optional<Read> read = readAt(kernel, view, indices, channel);
+    auto found = read ? llvm::find(reads, *read) : reads.end();
+    return found == reads.end()
+               ? std::string()
+               : "v" + std::to_string(found - reads.begin()) + ".at[e]";
+  };
+  forChannels([&] {
+    for (auto [i, output] : llvm::enumerate(kernel.outputs))
+      code.line("y" + std::to_string(i) + ".at[e] = " +
+                toStorage(elementOf(output), printer.element(output, channel)) +
+                ";");
+  });
+  printer.onLoad = nullptr;
+  printer.known.erase(op->getResult(0));
+  SmallVector<int> all = llvm::to_vector(llvm::seq<int>(0, shape.size()));
+  for (auto [i, output] : llvm::enumerate(kernel.outputs)) {
+    std::string number = std::to_string(i);
+    View view = printer.dense(output, "out" + number);
+    code.line("storeVector<" + width + ">(out" + number + " + " +
+              addressIn(all, view.strides) + ", y" + number + ");");
+  }
+}
+
+void PixelsPrinter::finish() {
+  unsigned last = w.first + w.dims.size() - 1;
+  code.line("#pragma unroll");
+  code.block("for (int j = 0; j < " + text(plan.rows) + "; ++j)", [&] {
+    code.line("#pragma unroll");
+    code.block("for (int i = 0; i < " + text(plan.columns) + "; ++i)", [&] {
+      std::string condition;
+      auto demand = [&](unsigned dim, int64_t tile, const std::string &step) {
+        if (shape[dim].mod(tile).isConstant(0))
+          return;
+        condition += (condition.empty() ? "" : " && ") + places[dim].text +
+                     " + " + step + " < " + printer.size(shape[dim]).text;
+      };
+      demand(w.first, plan.rows, "j");
+      if (plan.hasColumns())
+        demand(last, plan.columns, "i");
+      if (condition.empty())
+        finishPixel();
+      else
+        code.block("if (" + condition + ")", [&] { finishPixel(); });
+    });
+  });
+}
+
+void PixelsPrinter::printThread() {
+  places = printer.unflatten(Index(std::string("tile")), plan.extents(kernel));
+  places.push_back(Index(std::string("channel")));
+  unsigned last = w.first + w.dims.size() - 1;
+  auto scale = [&](Index &place, StringRef name, int64_t by) {
+    if (by != 1)
+      place = Index(code.define("Index", name, place.text + " * " + text(by)));
+  };
+  scale(places[w.first], "topRow", plan.rows);
+  if (plan.hasColumns())
+    scale(places[last], "leftColumn", plan.columns);
+
+  for (auto [loop, place] : llvm::zip_equal(w.loops, places))
+    if (loop >= 0)
+      loops[loop] = place;
+  auto start = [&](StringRef name, unsigned dim, const WindowDim &window) {
+    code.line("const Index " + name + " = " +
+              printer
+                  .add(printer.mul(places[dim], Index(window.stride)),
+                       Index(window.operandFirst))
+                  .text +
+              ";");
+  };
+  start("firstRow", w.first, plan.rowDim());
+  if (plan.hasColumns())
+    start("firstColumn", last, plan.columnDim());
+  loadWeights();
+  startSums();
+  reduceWindows();
+  finish();
+}
+
+/// Brings the weights of the block's channels to shared memory.
+void PixelsPrinter::bringRuns() {
+  if (plan.runs.empty())
+    return;
+  code.line("if (task != blockIdx.x)");
+  code.line("  syncBlock();");
+  int64_t channels = plan.vectors * plan.width;
+  for (auto [i, run] : llvm::enumerate(plan.runs)) {
+    auto [weights, at] = run;
+    std::string number = std::to_string(i), taps = text(weights.perGroup);
+    std::string type = storageType(elementOf(kernel.inputs[weights.input]));
+    printer.head.line(type + " *shared" + number + " = reinterpret_cast<" +
+                      type + " *>(sharedMemory() + " + std::to_string(at) +
+                      ");");
+    printer.helpers.need("minimum");
+    code.line("bringRun<" + text(plan.block()) + ">(shared" + number + ", in" +
+              std::to_string(weights.input) + ", firstChannel * " + taps +
+              ", minimum<Index>(firstChannel + " + text(channels) + ", " +
+              text(plan.channels(kernel)) + ") * " + taps + ");");
+    int64_t wide = 16 / storageBytes(elementOf(kernel.inputs[weights.input]));
+    code.line("const " + type + " *run" + number + " = shared" + number +
+              " + (channel - firstChannel) * " + taps + " + firstChannel * " +
+              taps + " % " + text(wide) + ";");
+  }
+  code.line("commitCopies();");
+  code.line("waitForCopies<0>();");
+  code.line("syncBlock();");
+}
+
+KernelText PixelsPrinter::print() {
+  IntExpr tiles = elementCount(plan.extents(kernel), kernel.context());
+  int64_t chunks = plan.chunks(kernel);
+  KernelText result;
+  result.block = plan.block();
+  result.sharedBytes = plan.sharedBytes;
+  result.scratchBytes = IntExpr::constant(kernel.context(), 0);
+  result.tasks = tiles.ceilDiv(plan.tiles) * chunks;
+  to.before = skeletonText("vector.cuh").str();
+  if (!plan.runs.empty())
+    to.before += skeletonText("windows.cuh").str();
+  std::string vectors = text(plan.vectors);
+  code.line("const Index firstChannel = Index(task % " + text(chunks) + ") * " +
+            text(plan.vectors * plan.width) + ";");
+  code.line("const Index channel = firstChannel + int(threadIdx.x) % " +
+            vectors + " * " + width + ";");
+  code.line("const Index tile = Index(task / " + text(chunks) + ") * " +
+            text(plan.tiles) + " + int(threadIdx.x) / " + vectors + ";");
+  bringRuns();
+  std::string isIn = "tile < " + printer.size(tiles).text;
+  if (chunks * plan.vectors * plan.width != plan.channels(kernel))
+    isIn += " && channel < " + text(plan.channels(kernel));
+  code.block("if (" + isIn + ")", [&] { printThread(); });
+  return result;
+}
+
+FailureOr<KernelText> emitPixels(KernelPrinter &to) {
+  std::optional<PixelsPlan> plan = planPixels(to.kernel, to.options);
+  if (!plan)
+    return failure();
+  return PixelsPrinter(to, *plan).print();
+}
+
+} // namespace mlc::cuda

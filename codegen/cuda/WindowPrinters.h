@@ -1,0 +1,109 @@
+//===- WindowPrinters.h - Kernels of windows by their plans -----*- C++ -*-===//
+
+#ifndef MLC_CODEGEN_CUDA_WINDOWPRINTERS_H
+#define MLC_CODEGEN_CUDA_WINDOWPRINTERS_H
+
+#include "codegen/cuda/WindowPlans.h"
+
+namespace mlc::cuda {
+
+/// Prints windows in planes: a task brings its input, computes sums, and
+/// finishes them.
+class PlanesPrinter {
+public:
+  PlanesPrinter(KernelPrinter &to, const PlanesPlan &plan)
+      : to(to), kernel(to.kernel), printer(to.printer), code(to.code),
+        plan(plan), w(plan.w), op(plan.w.op), shape(plan.w.shape(to.kernel)),
+        block(std::to_string(plan.block)) {}
+
+  KernelText print();
+
+private:
+  void printTask();
+  void bring();
+  void compute();
+  void printItem();
+  void printSums(const Indices &loops);
+  void reduceWindows(Indices loops);
+  void readRow(const Indices &loops);
+  void addRow(const Indices &loops);
+  void finish();
+  void finishRun(const std::string &base, const std::string &total,
+                 const Index &plane);
+  void finishVector(const std::string &base, const Index &plane);
+  llvm::SmallVector<std::string> pointers();
+  void placeGroups(const Index &plane, llvm::MutableArrayRef<Index> places);
+  View viewOfTile(unsigned i);
+  std::string windowIndex() const;
+  /// A loop over the kernel's places along all dims but the slowest.
+  void forInner(llvm::function_ref<void()> inside);
+
+  KernelPrinter &to;
+  const Kernel &kernel;
+  ElementPrinter &printer;
+  Code &code;
+  const PlanesPlan &plan;
+  const Windows &w;
+  mlir::linalg::LinalgOp op;
+  llvm::ArrayRef<IntExpr> shape;
+  std::string block;
+  /// The thread's index along each dim of windows.
+  llvm::SmallVector<Index> inner;
+};
+
+/// Prints windows of pixels: a thread brings weights, computes sums, and
+/// finishes them.
+class PixelsPrinter {
+public:
+  PixelsPrinter(KernelPrinter &to, const PixelsPlan &plan)
+      : to(to), kernel(to.kernel), printer(to.printer), code(to.code),
+        plan(plan), w(plan.w), op(plan.w.op), width(std::to_string(plan.width)),
+        shape(plan.w.shape(to.kernel)), loops(op.getNumLoops(), Index(0)),
+        taps(plan.w.dims.size(), Index(0)) {}
+
+  KernelText print();
+
+private:
+  void bringRuns();
+  void printThread();
+  void loadWeights();
+  void loadOperand(unsigned number);
+  void startSums();
+  void reduceWindows();
+  void readPixels();
+  void readPixel();
+  void addPixels();
+  void finish();
+  void finishPixel();
+  Index addressOf(unsigned input, llvm::ArrayRef<mlir::AffineExpr> places);
+  std::string inside();
+  std::string tapNumber();
+  std::string vectorOf(mlir::Type element) const {
+    return "Vector<" + storageType(element) + ", " + width + ">";
+  }
+  Index inputIndex(unsigned d);
+  void forChannels(llvm::function_ref<void()> inside);
+  void forTaps(unsigned first, unsigned last,
+               llvm::function_ref<void()> inside);
+
+  KernelPrinter &to;
+  const Kernel &kernel;
+  ElementPrinter &printer;
+  Code &code;
+  const PixelsPlan &plan;
+  const Windows &w;
+  mlir::linalg::LinalgOp op;
+  std::string width;
+  llvm::ArrayRef<IntExpr> shape;
+  /// Loops of the reduction, and the kernel's place along each dim.
+  Indices loops;
+  llvm::SmallVector<Index> taps;
+  /// The thread's first index along each dim of the result.
+  Indices places;
+  /// In the operand, the index of what is read along each dim of windows.
+  llvm::SmallVector<Index> at;
+};
+
+} // namespace mlc::cuda
+
+#endif // MLC_CODEGEN_CUDA_WINDOWPRINTERS_H
