@@ -328,9 +328,26 @@ TEST_CASE("products take the time of their steps on the tiles of mlc's code") {
   Conv small{256, 256, 14, 3};
   CHECK(graphs.seconds(cost, input(small), conv("y", small)) ==
         Approx(18e-6).epsilon(0.1));
-  CHECK(graphs.seconds(cost, "%x: " + tensorOf({4096, 4096}),
-                       matmul("y", "x", 4096, 4096, 4096)) ==
+  std::string x = "%x: " + tensorOf({4096, 4096}),
+              large = matmul("y", "x", 4096, 4096, 4096);
+  CHECK(graphs.seconds(modelOf("cuda:sm_90"), x, large) ==
         Approx(1.31e-3).epsilon(0.1));
+  // Warpgroups: as a trial's kernel took.
+  CHECK(graphs.seconds(cost, x, large) == Approx(0.402e-3).epsilon(0.1));
+}
+
+TEST_CASE("products that read one tensor are one launch by warpgroups") {
+  Graphs graphs;
+  std::string x = "%x: " + tensorOf({128, 768}),
+              one = matmul("a", "x", 128, 768, 768),
+              three = one + matmul("b", "x", 128, 768, 768) +
+                      matmul("c", "x", 128, 768, 768);
+  CostModel cost = modelOf("cuda:sm_90a"), other = modelOf("cuda:sm_90");
+  double launch = cost.getParameters().secondsPerKernel;
+  CHECK(graphs.seconds(cost, x, three) <
+        3 * graphs.seconds(cost, x, one) - launch);
+  CHECK(graphs.seconds(other, x, three) ==
+        Approx(3 * graphs.seconds(other, x, one)));
 }
 
 // Of single elements, words and vectors of 16 bytes.
@@ -361,8 +378,11 @@ TEST_CASE("convolutions gain from channels last what vectors read faster") {
   CHECK(gain(64, 1, 14, 2) > 0);
   CHECK(gain(64, 1, 7, 2) > gain(64, 1, 14, 2) / 4);
   CHECK(gain(63, 1, 56, 2) < 0);
-  // Few channels have no runs, and depthwise ones are no products.
-  CHECK(gain(3, 7, 112, 2) == 0);
+  // The channels of an image are filled up to 16 bytes, if they have 16 bits;
+  // others have no runs, and depthwise ones are no products.
+  CHECK(gain(3, 7, 112, 2) > 0);
+  CHECK(gain(3, 7, 112, 4) == 0);
+  CHECK(gain(2, 7, 112, 2) == 0);
   CHECK(gain(64, 3, 28, 2, Precision::TF32, 64) == 0);
   CHECK(!findBackend(llvm::cantFail(parseTarget("cuda:sm_75")))
              ->getConvolutionLayout(llvm::cantFail(parseTarget("cuda:sm_75")))
