@@ -89,8 +89,10 @@ FailureOr<KernelText> emitTensor(KernelPrinter &to) {
   Reading a = chooseReading(*c, roles.a(*c), roles, roles.rows);
   Reading b = chooseReading(*c, roles.b(*c), roles, roles.columns);
   ProductShape shape = shapeOf(*c, roles);
-  WarpTile tile = chooseWarpTile(shape, to.options.target,
-                                 a.isByVectors() && b.isByVectors());
+  // A place with bounds takes more registers than one without.
+  bool isSimple = roles.a(*c).bounds.empty() && roles.b(*c).bounds.empty();
+  WarpTile tile = chooseWarpTile(
+      shape, to.options.target, a.isByVectors() && b.isByVectors() && isSimple);
   int64_t step = elementsOfStep(shape.elementBytes);
   SplitK split(*c, roles, to.options.target, tile.m, tile.n, step);
   for (StringRef name : {"problem.cuh", "parts.cuh", "vector.cuh",

@@ -38,7 +38,7 @@ def test_large_products_keep_tensor_cores_busy():
 
 
 # Whose factors come by tensor maps alone, by threads too, or lie across K in float32.
-MAPPED = {"f16", "f16_gelu", "f16_residual", "f16_turned", "f16_open", "f16_pixels", "bf16", "bf16_turned", "tf32_turned",
+MAPPED = {"f16", "f16_gelu", "f16_residual", "f16_turned", "f16_open", "f16_pixels", "tf32_pixels", "bf16", "bf16_turned", "tf32_turned",
           "int8"}
 GATHERED = {"f16_conv1", "f16_gathered"}
 
