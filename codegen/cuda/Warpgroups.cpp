@@ -71,10 +71,11 @@ bool acceptsWarpgroups(const Kernel &kernel, const EmitOptions &options) {
 
 /// The registers of a thread that copies and of one that multiplies. Those of
 /// all threads of a multiprocessor are 65,536 at most, and each is a multiple
-/// of 8.
-static std::pair<int64_t, int64_t> shareRegisters(const GroupTile &tile,
-                                                  bool gathers) {
-  int64_t copying = gathers ? 88 : 40;
+/// of 8. Threads that gather have several places, of long indices twice as
+/// large.
+static std::pair<int64_t, int64_t>
+shareRegisters(const GroupTile &tile, bool gathers, bool areIndicesLong) {
+  int64_t copying = !gathers ? 40 : areIndicesLong ? 120 : 88;
   int64_t all = 65536 / tile.resident / 128;
   return {copying, (all - copying) / tile.groups / 8 * 8};
 }
@@ -134,7 +135,8 @@ FailureOr<KernelText> printGroups(KernelPrinter &to, bool sharesTiles,
   std::string product = "Product" + problem->products;
   auto [tileA, mapA] = printSource(text, "A", tile.m, a, product);
   auto [tileB, mapB] = printSource(text, "B", tile.n, b, product);
-  auto [copying, multiplying] = shareRegisters(tile, !a.map || !b.map);
+  auto [copying, multiplying] =
+      shareRegisters(tile, !a.map || !b.map, !to.fitsInt());
   std::string arguments;
   for (int64_t number : {tile.m, tile.n, tile.groups, tile.stages, tile.piece,
                          copying, multiplying})

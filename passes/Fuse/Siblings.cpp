@@ -47,7 +47,7 @@ private:
   /// Kernels that were read; none where that failed.
   std::map<Operation *, std::optional<Kernel>> kernels;
   /// Functions made, by kernels and the numbers of their inputs.
-  std::map<std::vector<const void *>, func::FuncOp> made;
+  std::map<std::vector<std::pair<Operation *, size_t>>, func::FuncOp> made;
 };
 
 } // namespace
@@ -170,13 +170,11 @@ func::FuncOp Joiner::build(ArrayRef<exec::LaunchOp> launches,
 
 func::FuncOp Joiner::joined(ArrayRef<exec::LaunchOp> launches,
                             const llvm::SetVector<Value> &inputs) {
-  std::vector<const void *> key;
-  for (exec::LaunchOp launch : launches) {
-    key.push_back(symbols.lookup(launch.getKernel()));
+  std::vector<std::pair<Operation *, size_t>> key;
+  for (exec::LaunchOp launch : launches)
     for (Value input : launch.getInputs())
-      key.push_back(reinterpret_cast<const void *>(
-          uintptr_t(llvm::find(inputs, input) - inputs.begin())));
-  }
+      key.push_back({symbols.lookup(launch.getKernel()),
+                     size_t(llvm::find(inputs, input) - inputs.begin())});
   func::FuncOp &known = made[key];
   if (!known) {
     known = build(launches, inputs);

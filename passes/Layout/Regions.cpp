@@ -14,7 +14,6 @@
 
 using namespace mlir;
 using namespace mlc;
-using llvm::ArrayRef;
 using llvm::SmallVector;
 
 /// What the back end is told of a convolution; nothing if it is not chosen.

@@ -25,6 +25,11 @@ CUresult cuModuleLoadData(CUmodule *module, const void *image) {
       return CUDA_ERROR_INVALID_IMAGE;
     }
     source = text;
+    // A GPU finds no machine code for itself, since that of sm_90a runs on 9.0
+    // alone.
+    if (architecture() != 90 &&
+        source.find("#include \"mlc_hopper.cuh\"") != std::string::npos)
+      return CUDA_ERROR_NO_BINARY_FOR_GPU;
   }
   // The compiler runs without the lock, so that modules compile in parallel.
   auto loaded = std::make_unique<CUmod_st>();

@@ -1,5 +1,6 @@
 """Contractions by warpgroups of sm_90a (kernels/wgmma.cuh) on the emulator against NumPy."""
 
+import os
 import re
 
 import numpy as np
@@ -296,3 +297,14 @@ def test_who_else(tools, tmp_path):
     other.product("other", (72, 72), (72, 72))
     other.graph.cases[-1].skeleton = "tensor"
     other.graph.check()
+
+
+@pytest.mark.parametrize("arch", ["sm_80", "sm_100"])
+def test_other_gpus_are_refused(tools, tmp_path, arch):
+    make = Products(tools, tmp_path, "f16")
+    make.product("product", (72, 72), (72, 72))
+    make.graph.compile()
+    np.savez(tmp_path / "in.npz", **make.graph.cases[0].values())
+    done = tools.mlc("run", make.graph.artifact, "--device", "emulator", "--input", tmp_path / "in.npz", "--output-npz",
+                     tmp_path / "out.npz", env={**os.environ, "MLC_EMULATOR_ARCH": arch})
+    assert done.returncode == 8 and f"compile the model again for target cuda:{arch}" in done.stderr, done.stderr
