@@ -8,7 +8,10 @@ import re
 import subprocess
 import sys
 
+import numpy as np
 import pytest
+
+from emulated import Graph
 
 NVIDIA = "lib/python*/site-packages/nvidia/*"
 NVDISASM = next(pathlib.Path(sys.prefix).glob(f"{NVIDIA}/bin/nvdisasm"), None)
@@ -52,6 +55,32 @@ def test_the_kernel_of_the_emulators_tests(tools, tmp_path, define, product):
     assert "C7510" not in log and "C7508" not in log and "setmaxnreg" not in log, log
     for instruction in (product, "UTMALDG", "UTMASTG", "SYNCS.ARRIVE.TRANS64", "USETMAXREG"):
         assert instruction in code, instruction
+
+
+def test_kernels_of_models(tools, tmp_path):
+    """Those of the skeleton wgmma, however factors come: ptxas lets products run beside each other."""
+    graph, rng = Graph(tools, tmp_path, target="cuda:sm_90a"), np.random.default_rng(1)
+
+    def value(case, *dims):
+        return case.input(np.zeros(0, np.float16), list(dims))
+    case = graph.case("boxes", None)
+    case.output(case.node("Gelu", case.node("MatMul", value(case, 1024, 1024), value(case, 1024, 1024))))
+    case = graph.case("parts", None)
+    case.output(case.node("MatMul", value(case, 128, 3072), value(case, 3072, 128)))
+    case = graph.case("gathered", None)
+    turned = [case.node("Transpose", value(case, *dims), perm=[0, 3, 1, 2]) for dims in ((32, 30, 30, 96), (96, 3, 3, 96))]
+    case.output(case.node("Transpose", case.node("Conv", *turned), perm=[0, 2, 3, 1]))
+    case = graph.case("joined", None)
+    x = value(case, 128, 768)
+    for _ in range(3):
+        case.output(case.node("MatMul", x, rng.standard_normal((768, 768)).astype(np.float16)))
+    graph.compile()
+    texts = [text for text in graph.sources.values() if "Warpgroups<" in text]
+    assert len(texts) == 4
+    for text in texts:
+        log, _ = compiled(tools, tmp_path, text)
+        assert "0 bytes spill stores, 0 bytes spill loads" in log
+        assert "C75" not in log and "setmaxnreg" not in log, log
 
 
 # Each function with the instruction that it becomes.
