@@ -72,7 +72,7 @@ template <int THREADS, int STAGES> struct Multipliers {
 
 /// A block's work: tiles of BM x BN by GROUPS warpgroups. Results leave by
 /// PIECE columns of 16 rows. Registers of a thread: COPYING of those that copy,
-/// MULTIPLYING of the others; 0: as the launch has them.
+/// MULTIPLYING of the others.
 template <int BM, int BN, int GROUPS, int STAGES, int PIECE, int COPYING,
           int MULTIPLYING, typename Product, typename TileA, typename TileB,
           typename Problem>
@@ -129,13 +129,11 @@ struct Warpgroups {
     }
     syncBlock();
     if (threadIdx.x < 128) {
-      if constexpr (COPYING != 0)
-        dropRegisters<COPYING>();
+      dropRegisters<COPYING>();
       if (gathers || threadIdx.x == 0)
         copyAll();
     } else {
-      if constexpr (MULTIPLYING != 0)
-        raiseRegisters<MULTIPLYING>();
+      raiseRegisters<MULTIPLYING>();
       multiplyAll();
     }
   }
