@@ -10,7 +10,7 @@
 #define MLC_DIALECTS_DEFINITION_NUMBERTYPES_H
 
 #include "mlir/Analysis/Presburger/Fraction.h"
-#include "mlir/IR/Types.h"
+#include "mlir/IR/BuiltinTypeInterfaces.h"
 #include "llvm/ADT/APFloat.h"
 #include <optional>
 
