@@ -1,6 +1,7 @@
 //===- DeviceHeader.cpp - The texts of device headers ---------------------===//
 
 #include "codegen/cuda/DeviceHeader.h"
+#include "llvm/ADT/Twine.h"
 #include "llvm/Support/ErrorHandling.h"
 
 namespace mlc::cuda {

@@ -3,6 +3,7 @@
 #ifndef MLC_DIALECTS_SYMBOLIC_ENUMS_H
 #define MLC_DIALECTS_SYMBOLIC_ENUMS_H
 
+#include "mlir/IR/OpImplementation.h"
 #include "llvm/ADT/DenseMapInfo.h"
 #include "llvm/ADT/StringRef.h"
 #include <optional>

@@ -2,6 +2,7 @@
 
 #include "passes/Base/Remedy.h"
 #include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinTypes.h"
 
 using namespace mlir;
 

@@ -2,6 +2,7 @@
 
 #include "passes/Import/Weights.h"
 #include "onnx-ml.pb.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
 

@@ -6,6 +6,7 @@
 #include "passes/Memory/Exact.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 using llvm::ArrayRef;
