@@ -57,7 +57,8 @@ std::optional<ConstantTransform> findAlongK(const Kernel &kernel,
     return std::nullopt;
   for (Access *factor : {&c->x, &c->w}) {
     auto loops = loopsOver(*c, *factor);
-    if (!loops)
+    // Another reader in the kernel needs the original.
+    if (!loops || !factor->tensor.hasOneUse())
       continue;
     Contraction other = *c;
     (factor == &c->x ? other.x : other.w) = accessToForm(*c, *factor);

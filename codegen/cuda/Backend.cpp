@@ -48,7 +48,7 @@ public:
   }
 
   ConvolutionLayout getConvolutionLayout(const Target &target) const override {
-    return {.channelsLast = hasTensorCores(target), .fillsChannels = true};
+    return convolutionLayout(target);
   }
   double getChannelsLastGain(const Target &target,
                              const ImageConvolution &convolution,

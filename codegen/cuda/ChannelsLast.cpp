@@ -11,6 +11,10 @@ bool hasTensorCores(const Target &target) {
   return EmitOptions{target}.arch() >= 80;
 }
 
+ConvolutionLayout convolutionLayout(const Target &target) {
+  return {.channelsLast = hasTensorCores(target), .fillsChannels = true};
+}
+
 namespace {
 /// How a skeleton for tensor cores reads the pixels of one input.
 struct PixelReading {
@@ -65,9 +69,7 @@ double channelsLastGain(const ImageConvolution &c, const Target &target,
     return 0;
   // As the layout fills them up with zeros.
   if (shape.groups == 1)
-    channels =
-        ConvolutionLayout{.channelsLast = true, .fillsChannels = true}.filled(
-            channels, c.elementBytes);
+    channels = convolutionLayout(target).filled(channels, c.elementBytes);
   PixelReading plain{c.elementBytes, c.elementBytes, !c.readsAllPixels};
   PixelReading last{channels * c.elementBytes, c.elementBytes,
                     !c.readsAllPixels};

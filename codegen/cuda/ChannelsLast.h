@@ -17,8 +17,12 @@ namespace mlc::cuda {
 /// Whether kernels for `target` compute products on tensor cores.
 bool hasTensorCores(const Target &target);
 
+/// Backend::getConvolutionLayout.
+ConvolutionLayout convolutionLayout(const Target &target);
+
 /// Backend::getChannelsLastGain, estimated: the time of the instructions that
-/// read elements one by one.
+/// read elements one by one, and what warpgroups save where only they can read
+/// the pixels then.
 double channelsLastGain(const ImageConvolution &convolution,
                         const Target &target, Precision precision);
 

@@ -150,6 +150,10 @@ def test_constant_factors_of_float32(tools, tmp_path):
                                                 (constant, case.node("Transpose", given, perm=[1, 0])))))
         if name == "twice":
             make.result(case, case.node("Add", shared, case.input(make.numbers(136))))
+    # The epilogue reads the original.
+    case = make.graph.case("both", "tensor", TOLERANCES["tf32"])
+    weights = case.constant(make.numbers(72, 72))
+    make.result(case, case.node("Add", case.node("MatMul", make.factor(case, (72, 72), False), weights), weights))
     make.graph.check()
     text = tools.mlc("inspect", make.graph.artifact).stdout
     assert text.count("tf32 of operand") == 10
