@@ -66,13 +66,17 @@ std::optional<ConstantTransform> findAlongK(const Kernel &kernel,
       continue;
     auto argument = llvm::find(kernel.inputs, factor->tensor);
     int64_t all = 1, k = 1;
+    // The name says the order too: forms of one name are the same.
+    std::string name = formAlongK.str();
     for (auto [d, loop] : llvm::zip_equal(loopsOfForm(*c, *factor), *loops)) {
       all *= loop.extent;
+      name +=
+          " " + std::to_string(loop.extent) + "*" + std::to_string(loop.stride);
       k *= c->dims[d].parallel ? 1 : loop.extent;
     }
     return ConstantTransform{
         .argument = unsigned(argument - kernel.inputs.begin()),
-        .name = formAlongK.str(),
+        .name = name,
         .dims = {all / k, k},
         .apply = [loops = *loops](ArrayRef<float> from,
                                   MutableArrayRef<float> to) {

@@ -30,7 +30,7 @@ void takeFormAlongK(Contraction &c) {
   for (Access *access : {&c.x, &c.w})
     for (Operation *user : access->tensor.getUsers())
       if (auto inverse = dyn_cast<exec::InverseTransformOp>(user);
-          inverse && inverse.getTransform() == formAlongK) {
+          inverse && inverse.getTransform().starts_with(formAlongK)) {
         *access = accessToForm(c, *access);
         break;
       }

@@ -12,6 +12,7 @@
 
 namespace mlc::cuda {
 
+/// The begin of its name; extents and strides of the loops follow.
 inline constexpr llvm::StringLiteral formAlongK = "along-k";
 
 /// The loops that move along `access`, those of K last. The last moves fastest

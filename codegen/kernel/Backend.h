@@ -76,7 +76,8 @@ struct ConstantTransform {
   /// The argument's number.
   unsigned argument = 0;
   /// The back end's name for it, by which the code generator recognizes the
-  /// argument (exec.inverse_transform).
+  /// argument (exec.inverse_transform). Forms of one constant that have the
+  /// same name and dims are equal.
   std::string name;
   /// Sizes of the other form, of the same element type, float32.
   llvm::SmallVector<int64_t> dims;
