@@ -269,12 +269,11 @@ void CudaQueue::launch(const Launch &launch) {
     failure = tryLaunch(launch, *static_cast<CudaKernel *>(launch.kernel));
 }
 
-/// Sets the kernel's parameters as documented in docs/Cuda.md.
-void CudaQueue::setWords(const Launch &launch) {
+/// Sets the kernel's parameters as documented in docs/Cuda.md. The driver reads
+/// each from where its pointer says: only it knows where the compiler lays them
+/// out (tensor maps do not begin at the first byte).
+void CudaQueue::setParameters(const Launch &launch) {
   words.clear();
-  for (size_t i = 0; i < launch.numMaps; ++i)
-    words.insert(words.end(), std::begin(launch.maps[i].made.words),
-                 std::end(launch.maps[i].made.words));
   for (size_t i = 0; i < launch.numBuffers; ++i)
     words.push_back(address(launch.buffers[i]));
   for (size_t i = 0; i < launch.numSymbols; ++i)
@@ -283,6 +282,11 @@ void CudaQueue::setWords(const Launch &launch) {
   words.push_back(
       address(launch.workspace ? launch.workspace : launch.scratch.base));
   words.push_back(launch.scratch.stride);
+  parameters.clear();
+  for (size_t i = 0; i < launch.numMaps; ++i)
+    parameters.push_back(&launch.maps[i].made);
+  for (uint64_t &word : words)
+    parameters.push_back(&word);
 }
 
 Status CudaQueue::allowShared(const Launch &launch, const CudaKernel &kernel) {
@@ -315,19 +319,14 @@ Status CudaQueue::tryLaunch(const Launch &launch, const CudaKernel &kernel) {
     status = setMaps(launch, kernel);
   if (!status.ok())
     return status;
-  setWords(launch);
-  size_t bytes = words.size() * sizeof(uint64_t);
-  uintptr_t extra[] = {
-      CU_LAUNCH_PARAM_BUFFER_POINTER, reinterpret_cast<uintptr_t>(words.data()),
-      CU_LAUNCH_PARAM_BUFFER_SIZE, reinterpret_cast<uintptr_t>(&bytes),
-      CU_LAUNCH_PARAM_END};
+  setParameters(launch);
   // If there are more tasks than blocks, a block does several.
   int64_t blocks = std::min<int64_t>(launch.grid, INT32_MAX);
   if (launch.scratch.base)
     blocks = std::min<int64_t>(blocks, workers());
-  CUresult result = driver.cuLaunchKernel(
-      kernel.function, blocks, 1, 1, launch.block, 1, 1, launch.shared, handle,
-      nullptr, reinterpret_cast<void **>(extra));
+  CUresult result =
+      driver.cuLaunchKernel(kernel.function, blocks, 1, 1, launch.block, 1, 1,
+                            launch.shared, handle, parameters.data(), nullptr);
   if (result != CUDA_SUCCESS)
     return driver.error(result, describe(launch, kernel));
   ++(isRecording ? numRecorded : numLaunches);

@@ -80,7 +80,7 @@ private:
   Status allowShared(const Launch &launch, const CudaKernel &kernel);
   Status encode(const Launch &launch, const CudaKernel &kernel, size_t index);
   Status setMaps(const Launch &launch, const CudaKernel &kernel);
-  void setWords(const Launch &launch);
+  void setParameters(const Launch &launch);
   Status runOnHost(const LibraryLaunch &launch);
 
   const Gpu &gpu;
@@ -118,6 +118,7 @@ private:
   std::vector<CUevent> stamps;
   /// Reused from launch to launch.
   std::vector<uint64_t> words;
+  std::vector<void *> parameters;
   std::vector<LibraryOperand> hostOperands;
   Memory hostMemory;
 };

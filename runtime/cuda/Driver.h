@@ -72,10 +72,6 @@ constexpr uintptr_t CU_STREAM_PER_THREAD = 2;
 constexpr int CU_STREAM_CAPTURE_MODE_THREAD_LOCAL = 1;
 constexpr unsigned CU_EVENT_DEFAULT = 0, CU_EVENT_DISABLE_TIMING = 2;
 
-// For the last argument of cuLaunchKernel: pointers with these values.
-constexpr uintptr_t CU_LAUNCH_PARAM_END = 0, CU_LAUNCH_PARAM_BUFFER_POINTER = 1,
-                    CU_LAUNCH_PARAM_BUFFER_SIZE = 2;
-
 // X(name, parameters) for each function; all return a CUresult.
 // clang-format off
 #define MLC_CUDA_DRIVER_FUNCTIONS(X)                                           \

@@ -70,6 +70,8 @@ struct CUfunc_st {
   std::string name;
   void *function;
   unsigned maxShared;
+  /// The number of its parameters and the bytes of each; null if unknown.
+  const unsigned *parameters;
 };
 
 struct CUmod_st {

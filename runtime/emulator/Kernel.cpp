@@ -6,6 +6,7 @@
 #include "runtime/emulator/Options.h"
 #include "runtime/emulator/TensorMap.h"
 
+#include <algorithm>
 #include <cstring>
 #include <dlfcn.h>
 #include <utility>
@@ -76,7 +77,9 @@ CUresult cuModuleGetFunction(CUfunction *function, CUmodule module,
   if (!code)
     return CUDA_ERROR_NOT_FOUND;
   module->functions.push_back(std::make_unique<CUfunc_st>(
-      CUfunc_st{module, name, code, defaultSharedMemory}));
+      CUfunc_st{module, name, code, defaultSharedMemory,
+                static_cast<const unsigned *>(module->code.find(
+                    ("mlcParameters_" + std::string(name)).c_str()))}));
   *function = module->functions.back().get();
   driver.functions.insert(*function);
   return CUDA_SUCCESS;
@@ -97,6 +100,30 @@ CUresult cuFuncSetAttribute(CUfunction function, int attribute, int value) {
 }
 
 namespace {
+
+/// Reads the parameters from where their pointers say. Each is a tensor map or
+/// at most a word.
+CUresult readParameters(const unsigned *described, void **parameters,
+                        std::vector<uint64_t> &words) {
+  if (!described)
+    return CUDA_ERROR_NOT_SUPPORTED; // their number is unknown
+  for (unsigned i = 0; i < described[0]; ++i) {
+    size_t bytes = described[1 + i], at = words.size();
+    if (!parameters[i] || (bytes > 8 && bytes != sizeof(MapWords)) ||
+        at + bytes / 8 >= maxWords)
+      return CUDA_ERROR_INVALID_VALUE;
+    words.resize(at + std::max<size_t>(bytes / 8, 1));
+    std::memcpy(&words[at], parameters[i], bytes);
+  }
+  return CUDA_SUCCESS;
+}
+
+/// Whether all parameters are words, which begin at multiples of their size
+/// wherever a compiler lays them out.
+bool areWords(const unsigned *described) {
+  return !described || std::all_of(described + 1, described + 1 + described[0],
+                                   [](unsigned bytes) { return bytes <= 8; });
+}
 
 /// Reads the parameters from `extra`: pairs of a key and a value, ended by 0.
 CUresult readWords(void **extra, std::vector<uint64_t> &words) {
@@ -173,9 +200,8 @@ CUresult launchKernel(const CUlaunchConfig &config, CUfunction function,
   CUcontext context = stream ? stream->context : currentContext;
   if (function->module->context != context)
     return CUDA_ERROR_INVALID_HANDLE;
-  // Their number is unknown from the kernel's code.
-  if (parameters)
-    return CUDA_ERROR_NOT_SUPPORTED;
+  if (parameters && extra)
+    return CUDA_ERROR_INVALID_VALUE;
   Launch launch;
   launch.arena = &context->arena;
   launch.grid = {config.gridX, config.gridY, config.gridZ};
@@ -185,7 +211,15 @@ CUresult launchKernel(const CUlaunchConfig &config, CUfunction function,
     return CUDA_ERROR_INVALID_VALUE;
   const LoadedModule &code = function->module->code;
   launch.name = function->name;
-  if (CUresult error = readWords(extra, launch.words))
+  if (!parameters && !areWords(function->parameters)) {
+    addToReport("mlc emulator: kernel " + launch.name +
+                ": tensor maps cannot be in a buffer of parameters, in which "
+                "a compiler's places for them are not known; give pointers\n");
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  if (CUresult error = parameters ? readParameters(function->parameters,
+                                                   parameters, launch.words)
+                                  : readWords(extra, launch.words))
     return error;
   if (CUresult error = takeMaps(launch))
     return error;

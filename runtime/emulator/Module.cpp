@@ -14,6 +14,7 @@
 #include <fstream>
 #include <iterator>
 #include <link.h>
+#include <regex>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <vector>
@@ -23,7 +24,7 @@ namespace mlc::emulator {
 namespace {
 
 /// Raised when modules compiled earlier no longer fit the library.
-constexpr const char *revision = "1";
+constexpr const char *revision = "2";
 
 /// The cache folder of compiled modules; empty if none.
 std::string cacheFolder() {
@@ -140,6 +141,16 @@ struct WorkFolder {
   }
 };
 
+/// For each kernel of a source the line that describes its parameters.
+std::string describeKernels(const std::string &source) {
+  static const std::regex kernel("\\bMLC_KERNEL\\(\\s*(\\w+)\\s*[,)]");
+  std::string text = "\n";
+  for (std::sregex_iterator at(source.begin(), source.end(), kernel), end;
+       at != end; ++at)
+    text += "MLC_PARAMETERS(" + (*at)[1].str() + ")\n";
+  return text;
+}
+
 int compile(const std::string &source, const std::string &compiler,
             std::vector<std::string> command, const std::string &folder,
             const std::string &key, std::string &message) {
@@ -149,7 +160,7 @@ int compile(const std::string &source, const std::string &compiler,
     return CUDA_ERROR_OPERATING_SYSTEM;
   }
   std::string text = work.file(key + ".cu"), object = work.file(key + ".so");
-  if (!writeFile(text, source) ||
+  if (!writeFile(text, source + describeKernels(source)) ||
       !writeFile(work.file("mlc_device.cuh"), deviceHeader) ||
       !writeFile(work.file("mlc_hopper.cuh"), hopperHeader)) {
     message = "cannot write into " + work.path;

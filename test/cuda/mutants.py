@@ -355,7 +355,7 @@ class Driver:
 
 
     def encode(self, fields, operands):
-        """The 16 words of a tensor map of one of the operands."""
+        """A tensor map of one of the operands."""
         def array(kind, numbers):
             return (kind * len(numbers))(*numbers)
         room, rank = (ctypes.c_uint64 * 24)(), len(fields["dims"])
@@ -365,7 +365,7 @@ class Driver:
         self.call("cuTensorMapEncodeTiled", words, ELEMENTS[fields["element"]], rank, ctypes.c_void_p(address),
                   array(ctypes.c_uint64, fields["dims"]), array(ctypes.c_uint64, fields["strides"]),
                   array(ctypes.c_uint32, fields["box"]), array(ctypes.c_uint32, [1] * rank), 0, swizzle, 0, 0)
-        return [ctypes.c_uint64(word) for word in words]
+        return words
 
 
 def run(folder, source, result):
@@ -396,15 +396,13 @@ def run(folder, source, result):
     elif launch["scratch"]:
         scratch = driver.allocate(launch["scratch"] * launch["grid"])
     output = words[-1]
-    maps = [word for fields in launch["maps"] for word in driver.encode(fields, words)]
+    maps = [driver.encode(fields, words) for fields in launch["maps"]]
     words += [ctypes.c_uint64(word) for word in (*launch["symbols"], launch["tasks"], scratch.value,
                                                  launch["scratch"])]
-    words = maps + words
-    buffer = (ctypes.c_uint64 * len(words))(*(word.value for word in words))
-    size = ctypes.c_size_t(ctypes.sizeof(buffer))
-    extra = (ctypes.c_void_p * 5)(1, ctypes.addressof(buffer), 2, ctypes.addressof(size), None)
-    driver.call("cuLaunchKernel", function, launch["grid"], 1, 1, launch["block"], 1, 1, launch["shared"], None, None,
-                extra)
+    given = [*maps, *words]
+    parameters = (ctypes.c_void_p * len(given))(*(ctypes.addressof(value) for value in given))
+    driver.call("cuLaunchKernel", function, launch["grid"], 1, 1, launch["block"], 1, 1, launch["shared"], None, parameters,
+                None)
     driver.call("cuStreamSynchronize", None)
     driver.call("cuMemcpyDtoHAsync_v2", ctypes.c_void_p(got.ctypes.data), output, ctypes.c_size_t(got.nbytes), None)
     driver.call("cuStreamSynchronize", None)

@@ -208,6 +208,23 @@ MLC_EMULATOR_INLINE uint64_t __umul64hi(uint64_t x, uint64_t y) {
 //===----------------------------------------------------------------------===//
 
 #define MLC_KERNEL(name, ...) extern "C" __global__ void name
+
+/// What a launch must know of a kernel: how many parameters it has, and the
+/// bytes of each.
+template <typename... P> struct MlcParameters {
+  unsigned count, bytes[sizeof...(P) + 1];
+};
+template <typename... P>
+constexpr MlcParameters<P...> mlcParametersOf(void (*)(P...)) {
+  return {sizeof...(P), {sizeof(P)..., 0}};
+}
+/// The emulator puts this behind a module's source for each of its kernels.
+#define MLC_PARAMETERS(name)                                                   \
+  extern "C" {                                                                 \
+  __attribute__((visibility("default"),                                        \
+                 used)) extern const decltype(mlcParametersOf(&name))          \
+      mlcParameters_##name = mlcParametersOf(&name);                           \
+  }
 #define MLC_DEVICE inline __attribute__((always_inline))
 
 struct f16 {

@@ -386,6 +386,24 @@ TEST_CASE("maps come first among the parameters", "[copies]") {
   CHECK_THAT(run.gpu.report(), Contains("must be its first parameters"));
 }
 
+TEST_CASE("maps are not passed in a buffer", "[copies]") {
+  // A compiler may leave room before them: nvcc does.
+  Run run;
+  Map map = tiledMap(run.in, MapF32, {32, 128}, {32, 8});
+  CUfunction kernel = run.gpu.kernel(
+      "#include \"mlc_hopper.cuh\"\n"
+      "MLC_KERNEL(k)(const __grid_constant__ TensorMap map, int *out) {}");
+  std::vector<unsigned long long> words(map.words, map.words + 16);
+  words.push_back(run.in);
+  size_t bytes = words.size() * 8;
+  void *extra[] = {reinterpret_cast<void *>(1), words.data(),
+                   reinterpret_cast<void *>(2), &bytes, nullptr};
+  CHECK(cuLaunchKernel(kernel, 1, 1, 1, 32, 1, 1, 0, run.gpu.stream, nullptr,
+                       extra) == 1);
+  CHECK_THAT(run.gpu.report(), Contains("cannot be in a buffer"));
+  CHECK(run.gpu.launch(kernel, {1, 32}, words) == 0);
+}
+
 TEST_CASE("a launch that begins before the one in front ends", "[copies]") {
   Gpu gpu;
   auto kernel = [&](const std::string &text) {

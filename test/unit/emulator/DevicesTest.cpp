@@ -16,7 +16,7 @@ constexpr CUresult invalidValue = 1, invalidDevice = 101, invalidHandle = 400,
 
 /// Doubles `n` floats of `from` into `to`.
 const char *doubling = R"(
-extern "C" __global__ void k(const float *from, float *to, long long n) {
+MLC_KERNEL(k)(const float *from, float *to, long long n) {
   for (long long i = threadIdx.x; i < n; i += blockDim.x)
     to[i] = 2 * from[i];
 })";

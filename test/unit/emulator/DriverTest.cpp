@@ -14,7 +14,7 @@ namespace {
 constexpr CUresult invalidValue = 1, outOfMemory = 2, invalidImage = 200,
                    invalidContext = 201, noCompiler = 221, invalidSource = 300,
                    invalidHandle = 400, notFound = 500, notReady = 600,
-                   notSupported = 801, unknown = 999;
+                   unknown = 999;
 
 const char *const setKernel = "MLC_KERNEL(k)(int *out, long long value) { "
                               "out[threadIdx.x] = int(value); }";
@@ -201,9 +201,8 @@ TEST_CASE("launches that cannot be", "[driver]") {
   CHECK(cuFuncSetAttribute(set, 8, 227 << 10) == 0);
   CHECK(launch({1, 32, 227 << 10}) == 0);
   CHECK(cuFuncSetAttribute(bad<CUfunction>(), 8, 1) == invalidHandle);
-  void *parameters[] = {nullptr};
-  CHECK(cuLaunchKernel(set, 1, 1, 1, 1, 1, 1, 0, gpu.stream, parameters,
-                       nullptr) == notSupported);
+  unsigned long long value = 1;
+  void *parameters[] = {&out, &value};
   CHECK(cuLaunchKernel(bad<CUfunction>(), 1, 1, 1, 1, 1, 1, 0, gpu.stream,
                        nullptr, nullptr) == invalidHandle);
   size_t bytes = 7;
@@ -211,6 +210,28 @@ TEST_CASE("launches that cannot be", "[driver]") {
                    reinterpret_cast<void *>(2), &bytes, nullptr};
   CHECK(cuLaunchKernel(set, 1, 1, 1, 1, 1, 1, 0, gpu.stream, nullptr, extra) ==
         invalidValue);
+  // Parameters come one way or the other.
+  bytes = 16;
+  CHECK(cuLaunchKernel(set, 1, 1, 1, 1, 1, 1, 0, gpu.stream, parameters,
+                       extra) == invalidValue);
+  parameters[1] = nullptr;
+  CHECK(cuLaunchKernel(set, 1, 1, 1, 1, 1, 1, 0, gpu.stream, parameters,
+                       nullptr) == invalidValue);
+}
+
+TEST_CASE("parameters may be smaller than a word", "[driver]") {
+  Gpu gpu;
+  CUfunction set = gpu.kernel(
+      "MLC_KERNEL(k)(int *out, char a, int b, short c) { *out = a + b + c; }");
+  CUdeviceptr out = gpu.allocate(4);
+  char a = 1;
+  int b = 200000;
+  short c = 3000;
+  void *parameters[] = {&out, &a, &b, &c};
+  CHECK(cuLaunchKernel(set, 1, 1, 1, 1, 1, 1, 0, gpu.stream, parameters,
+                       nullptr) == 0);
+  CHECK(cuStreamSynchronize(gpu.stream) == 0);
+  CHECK(gpu.download<int>(out, 1)[0] == 203001);
 }
 
 TEST_CASE("after an error a stream goes on", "[driver]") {

@@ -98,11 +98,14 @@ public:
   /// Runs to the end; the launch's error or that of what it did.
   CUresult launch(CUfunction function, Shape shape,
                   std::vector<unsigned long long> words) {
-    size_t bytes = words.size() * 8;
-    void *extra[] = {reinterpret_cast<void *>(1), words.data(),
-                     reinterpret_cast<void *>(2), &bytes, nullptr};
-    CUresult error = cuLaunchKernel(function, shape.grid, 1, 1, shape.block, 1,
-                                    1, shape.shared, stream, nullptr, extra);
+    // A tensor map begins with the emulator's mark.
+    std::vector<void *> parameters;
+    for (size_t i = 0; i < words.size();
+         i += words[i] == 0x70616d2d636c6d21 ? 16 : 1)
+      parameters.push_back(&words[i]);
+    CUresult error =
+        cuLaunchKernel(function, shape.grid, 1, 1, shape.block, 1, 1,
+                       shape.shared, stream, parameters.data(), nullptr);
     return error ? error : cuStreamSynchronize(stream);
   }
 

@@ -124,8 +124,7 @@ TEST_CASE("CUDA's functions are there", "[header]") {
 struct __align__(16) Four { float x[4]; };
 template <typename T> MLC_DEVICE T twice(T x) { return x + x; }
 __device__ int thrice(int x) { return 3 * x; }
-extern "C" __global__ void __launch_bounds__(128, 2)
-k(const float *__restrict__ in, float *__restrict__ out) {
+MLC_KERNEL(k, 128, 2)(const float *__restrict__ in, float *__restrict__ out) {
   float x = in[0];
   int i = 0;
   out[i++] = expf(x) + erff(x) + tanhf(x) + rsqrtf(x) + sqrtf(x);

@@ -389,16 +389,18 @@ CUresult launchKernel(CUfunction function, unsigned gridX, unsigned gridY,
                       void **parameters, void **extra) {
   Call call("cuLaunchKernel");
   auto *loaded = reinterpret_cast<std::string *>(function);
-  auto *tags = reinterpret_cast<uintptr_t *>(extra);
   if (!fake.modules.count(loaded) || gridY != 1 || gridZ != 1 || blockY != 1 ||
-      blockZ != 1 || parameters || tags[0] != CU_LAUNCH_PARAM_BUFFER_POINTER ||
-      tags[2] != CU_LAUNCH_PARAM_BUFFER_SIZE || tags[4] != CU_LAUNCH_PARAM_END)
+      blockZ != 1 || !parameters || extra)
     call.misuse("a wrong launch");
   if (call.fails())
     return call.result;
-  auto *words = static_cast<uint64_t *>(extra[1]);
-  size_t bytes = *static_cast<size_t *>(extra[3]);
-  FakeLaunch launch{*loaded, gridX, blockX, shared, {words, words + bytes / 8}};
+  FakeLaunch launch{*loaded, gridX, blockX, shared, {}};
+  const unsigned numMaps = fake.numMaps[*loaded];
+  for (unsigned i = 0; i < numMaps + 7; ++i) {
+    auto *words = static_cast<uint64_t *>(parameters[i]);
+    launch.words.insert(launch.words.end(), words,
+                        words + (i < numMaps ? 16 : 1));
+  }
   fake.launches.push_back(launch);
   FakeKernel kernel = fake.kernels[*loaded];
   return enqueue(call, stream, [=] { kernel(launch); });

@@ -31,6 +31,9 @@ class FakeDriver {
 public:
   /// The kernels that a module can name.
   std::map<std::string, FakeKernel> kernels;
+  /// Those that take tensor maps, and how many. After them each takes seven
+  /// words.
+  std::map<std::string, unsigned> numMaps;
   /// How many GPUs there are, one or two, and what they are.
   int devices = 1;
   int major = 9, minor = 0, multiprocessors = 2, maxShared = 227 * 1024;

@@ -270,6 +270,7 @@ TEST_CASE("maps of pixels", "[maps]") {
 
 TEST_CASE("maps are kept until an address or size changes", "[maps]") {
   freshFake().kernels["scale"] = scaleByMaps;
+  fake->numMaps["scale"] = 2;
   auto device = gpu();
   {
     Session session(MapSample(ImageKind::Ptx).artifact(), queueOf(*device), 0);
@@ -352,6 +353,7 @@ TEST_CASE("a GPU or driver without maps is an error with the kernel",
 
 TEST_CASE("maps stay within their operands", "[maps]") {
   freshFake().kernels["scale"] = scaleBehindMaps;
+  fake->numMaps["scale"] = 2;
   {
     auto device = gpu();
     auto says = [&](auto change) {

@@ -1,5 +1,6 @@
 """Compiles cases and networks into a folder."""
 
+import concurrent.futures
 import json
 import lzma
 import os
@@ -65,11 +66,12 @@ class Packer:
                 entry |= {"layout": "nhwc", "file": name + "-last", **found}
         return entry
 
-    def add_kernel(self, case):
-        sizes = ["small"] if self.options.small else ["small", "full"]
-        self.entries.append({
-            "name": case.name, "phase": "right", "kind": case.kind, "type": case.type, "tolerance": cases.TOLERANCES[case.type],
-            "is_joined": case.is_joined, **{size: self.kernel(case, size == "small") for size in sizes}})
+    def sizes(self):
+        return ["small"] if self.options.small else ["small", "full"]
+
+    def kernel_entry(self, case):
+        return {"kind": case.kind, "type": case.type, "tolerance": cases.TOLERANCES[case.type], "is_joined": case.is_joined,
+                **{size: self.kernel(case, size == "small") for size in self.sizes()}}
 
     def network(self, net, is_small):
         made = net.graph(is_small)
@@ -81,33 +83,35 @@ class Packer:
             entry |= {"plain": name + "-plain", "plain_launches": plain["launches"]}
         return entry
 
-    def add_network(self, net):
-        sizes = ["small"] if self.options.small else ["small", "full"]
-        self.entries.append({
-            "name": net.name, "phase": "networks", "kind": "networks", "type": net.type,
-            "tolerance": networks.TOLERANCES[net.type], **{size: self.network(net, size == "small") for size in sizes}})
+    def network_entry(self, net):
+        return {"kind": "networks", "type": net.type, "tolerance": networks.TOLERANCES[net.type],
+                **{size: self.network(net, size == "small") for size in self.sizes()}}
 
     def add_all(self):
+        """Compiles on all cores; entries are in the order of the cases."""
         wanted = self.options.only
-        for case in cases.kernels():
-            if wanted.search(case.name):
-                self.attempt(self.add_kernel, case)
-        for net in networks.networks():
-            if wanted.search(net.name):
-                self.attempt(self.add_network, net)
-        if not self.entries:
+        jobs = [(self.kernel_entry, "right", case) for case in cases.kernels() if wanted.search(case.name)]
+        jobs += [(self.network_entry, "networks", net) for net in networks.networks() if wanted.search(net.name)]
+        if not jobs:
             raise Failure(f"no case has '{wanted.pattern}' in its name")
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            made = [pool.submit(self.attempt, *job) for job in jobs]
+            try:
+                for entry in (future.result() for future in made):
+                    self.entries.append(entry)
+                    print(f"{len(self.entries):4} {entry['name']}" + ("  FAILED" if "failed" in entry else ""), flush=True)
+            finally:
+                pool.shutdown(cancel_futures=True)
 
-    def attempt(self, add, case):
+    def attempt(self, make, phase, case):
         """A case that cannot be compiled is told of, and is a failure of every run."""
+        entry = {"name": case.name, "phase": phase}
         try:
-            add(case)
+            return {**entry, **make(case)}
         except Failure as error:
             if error.code == 2:  # a wrong command line, such as an unknown architecture
                 raise
-            self.entries.append({"name": case.name, "phase": "networks" if add == self.add_network else "right",
-                                 "failed": str(error)})
-        print(f"{len(self.entries):4} {case.name}" + ("  FAILED" if "failed" in self.entries[-1] else ""), flush=True)
+            return {**entry, "failed": str(error)}
 
     def version(self):
         done = subprocess.run([self.build / "bin/mlc", "--version"], capture_output=True, text=True, check=True)

@@ -64,6 +64,10 @@ class Host:
     def forget(self):
         """Before a case."""
 
+    def is_lost(self):
+        """Whether the device answers nothing any more in this process."""
+        return False
+
     def exactly(self):
         """While a reference is computed."""
         return contextlib.nullcontext()
@@ -137,6 +141,13 @@ class Gpu:
         """Gives back what PyTorch keeps of memory: mlc takes its own from the driver."""
         gc.collect()
         self.torch.cuda.empty_cache()
+
+    def is_lost(self):
+        try:
+            self.torch.cuda.synchronize()
+        except RuntimeError:
+            return True
+        return False
 
     def exactly(self):
         # The fastest algorithm in double precision is not worth a search.

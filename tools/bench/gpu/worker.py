@@ -48,6 +48,7 @@ def main(options):
             reply = {"status": "failed", "reason": str(error), "code": error.code}
         except Exception as error:  # one case's failure is not the others'
             traceback.print_exc()
-            reply = {"status": "failed", "reason": f"{type(error).__name__}: {error}"[:500]}
+            reply = {"status": "failed", "reason": f"{type(error).__name__}: {error}"[:500],
+                     "is_lost": state is not None and state["place"].is_lost()}
         replies.write(json.dumps(reply) + "\n")
     return 0

@@ -54,7 +54,12 @@ class Worker:
         if line is None:
             self.stop()
             return {"status": "hung", "reason": f"no answer after {limit:.0f} s; the process was ended"}
-        return json.loads(line) if line else self.crashed()
+        if not line:
+            return self.crashed()
+        answer = json.loads(line)
+        if answer.pop("is_lost", False):  # a failed kernel takes the process's device with it
+            self.stop()
+        return answer
 
     def read_line(self, limit):
         """A line, b"" at the end of the output, None if `limit` seconds bring none."""
