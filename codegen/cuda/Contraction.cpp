@@ -204,12 +204,13 @@ static Tile chooseTile(const Contraction &c, const Roles &roles,
 }
 
 SplitK::SplitK(const Contraction &c, const Roles &roles, const Target &target,
-               int64_t m, int64_t n, int64_t step, int64_t resident)
+               int64_t m, int64_t n, int64_t step, int64_t most,
+               int64_t resident)
     : m(m), n(n) {
   tiles = product(c, roles.batch) * product(c, roles.rows).ceilDiv(m) *
           product(c, roles.columns).ceilDiv(n);
-  parts = chooseParts(tiles, product(c, roles.k), leastKOfPart(step),
-                      mostPartsOfTile, target, resident);
+  parts = chooseParts(tiles, product(c, roles.k), leastKOfPart(step), most,
+                      target, resident);
 }
 
 void printProblemValue(KernelPrinter &to, KernelText &text,
@@ -249,7 +250,8 @@ FailureOr<KernelText> emitTiles(KernelPrinter &to) {
                   return !dim.extent.isConstant();
                 });
   Tile tile = chooseTile(*c, roles, to.options.target, isWide);
-  SplitK split(*c, roles, to.options.target, tile.m, tile.n, tile.k);
+  SplitK split(*c, roles, to.options.target, tile.m, tile.n, tile.k,
+               mostPartsOfTile);
   to.before = (skeletonText("problem.cuh") + skeletonText("parts.cuh") +
                skeletonText("contraction.cuh"))
                   .str() +

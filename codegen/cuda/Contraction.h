@@ -81,7 +81,8 @@ bool readsAlongK(const Contraction &c, const Access &access, const Roles &roles,
 /// `resident` blocks.
 struct SplitK {
   SplitK(const Contraction &c, const Roles &roles, const Target &target,
-         int64_t m, int64_t n, int64_t step, int64_t resident = 2);
+         int64_t m, int64_t n, int64_t step, int64_t most,
+         int64_t resident = 2);
   int64_t m, n;
   IntExpr tiles, parts;
 };

@@ -136,7 +136,7 @@ private:
                const Index &high);
 
   std::string withoutCancellation(mlir::Operation *op,
-                                  llvm::ArrayRef<std::string> operands) const;
+                                  llvm::ArrayRef<std::string> operands);
 
   std::map<std::string, std::string> sizes;
   /// Names that hold an exponential, an error function or a sum with 1, with

@@ -45,6 +45,7 @@ private:
                      bool isOfColumn);
   std::string operandText(ElementPrinter &printer, Code &code, unsigned load);
   void printFinish();
+  void printPrefetch();
 
   int64_t width = 1;
   SmallVector<Operand> operands;
@@ -262,6 +263,29 @@ void FinishPrinter::printFinish() {
          });
 }
 
+/// What asks for the operands of a row, by lines of 128 bytes.
+void FinishPrinter::printPrefetch() {
+  auto isRead = [&](unsigned load) {
+    return operands[load].form == Form::Run && !operands[load].isOfColumn;
+  };
+  int64_t most = 0;
+  for (unsigned load = 0; load < operands.size(); ++load)
+    if (isRead(load))
+      most = std::max(most, storageBytes(c.loads[load].element));
+  text += "  static constexpr int columnsOfLine = " +
+          std::to_string(most ? 128 / most : 0) + ";\n";
+  method("void", "prefetchRow", "Index batch, Index m, Index n",
+         [&](ElementPrinter &printer, Code &code) {
+           for (unsigned load = 0; load < operands.size(); ++load)
+             if (isRead(load))
+               code.line(
+                   "prefetchLine(" + pointerOf(c.loads[load].tensor) + " + " +
+                   offsetOf(printer, c.loads[load], places(printer)).text +
+                   ");");
+           return std::string();
+         });
+}
+
 std::string FinishPrinter::printRuns() {
   width = chooseWidth();
   chooseOperands();
@@ -270,6 +294,7 @@ std::string FinishPrinter::printRuns() {
                 /*isOfColumn=*/true);
   printOperands("OfRow", "ofRow", "Index batch, Index m, Index n",
                 /*isOfColumn=*/false);
+  printPrefetch();
   printFinish();
   return text;
 }

@@ -94,7 +94,8 @@ FailureOr<KernelText> emitTensor(KernelPrinter &to) {
   WarpTile tile = chooseWarpTile(
       shape, to.options.target, a.isByVectors() && b.isByVectors() && isSimple);
   int64_t step = elementsOfStep(shape.elementBytes);
-  SplitK split(*c, roles, to.options.target, tile.m, tile.n, step);
+  SplitK split(*c, roles, to.options.target, tile.m, tile.n, step,
+               mostPartsOfWarps(shapeOf(*c, roles), to.options.target, tile));
   for (StringRef name : {"problem.cuh", "parts.cuh", "vector.cuh",
                          "factors.cuh", "finish.cuh", "tensor.cuh"})
     to.before += skeletonText(name);

@@ -6,6 +6,9 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/MathExtras.h"
 
+#include <algorithm>
+#include <cmath>
+
 namespace mlc::cuda {
 
 int64_t countTiles(const ProductShape &shape, int64_t m, int64_t n) {
@@ -43,7 +46,7 @@ WarpTile chooseWarpTile(const ProductShape &shape, const Target &target,
 bool suitsGroups(const ProductShape &shape, const Target &target) {
   // Code for sm_90a runs on that alone.
   return target.cpu == "sm_90a" && shape.rows > 32 && shape.columns > 32 &&
-         shape.k * shape.elementBytes >= 128;
+         shape.k * shape.elementBytes >= 32;
 }
 
 namespace {
@@ -72,16 +75,38 @@ static double secondsOfStep(const ProductShape &shape, const Target &target,
                   pace.wait);
 }
 
+/// How fast a block adds up what others left, and what it waits before: the
+/// last of those that share a tile is told by a counter.
+constexpr double partBytesPerSecond = 100e9, handOver = 1e-6;
+
+static double secondsOfParts(int64_t parts, int64_t m, int64_t n) {
+  return parts > 1 ? handOver + double(parts * m * n * 4) / partBytesPerSecond
+                   : 0;
+}
+
+/// The number of parts of K that takes least: steps become fewer with each, and
+/// sums to add up become more.
+static int64_t bestParts(const ProductShape &shape, int64_t m, int64_t n,
+                         double secondsOfStep) {
+  int64_t steps = llvm::divideCeil(shape.k, elementsOfStep(shape.elementBytes));
+  double whole = double(steps) * secondsOfStep;
+  double each = double(m * n * 4) / partBytesPerSecond;
+  auto parts = std::clamp<int64_t>(std::llround(std::sqrt(whole / each)), 1,
+                                   mostPartsOfTile);
+  return whole / double(parts) + secondsOfParts(parts, m, n) < whole ? parts
+                                                                     : 1;
+}
+
 namespace {
 /// How the work is spread: blocks that share each tile, the steps of each, and
 /// how often a multiprocessor takes blocks.
 struct Spread {
   Spread(const ProductShape &shape, const Target &target, int64_t m, int64_t n,
-         int64_t resident, int64_t partsResident) {
+         int64_t resident, int64_t partsResident, int64_t mostParts) {
     int64_t step = elementsOfStep(shape.elementBytes);
     tiles = std::max<int64_t>(countTiles(shape, m, n), 1);
-    parts = chooseParts(tiles, shape.k, leastKOfPart(step), mostPartsOfTile,
-                        target, partsResident);
+    parts = chooseParts(tiles, shape.k, leastKOfPart(step), mostParts, target,
+                        partsResident);
     steps = llvm::divideCeil(llvm::divideCeil(shape.k, step), parts);
     waves = llvm::divideCeil(tiles * parts, target.cost.units * resident);
   }
@@ -89,16 +114,32 @@ struct Spread {
 };
 } // namespace
 
+int64_t mostPartsOfGroups(const ProductShape &shape, const Target &target,
+                          const GroupTile &tile) {
+  return bestParts(
+      shape, tile.m, tile.n,
+      secondsOfStep(shape, target, tile.m, tile.n, tile.resident, ofGroups));
+}
+
+int64_t mostPartsOfWarps(const ProductShape &shape, const Target &target,
+                         const WarpTile &tile) {
+  return bestParts(shape, tile.m, tile.n,
+                   secondsOfStep(shape, target, tile.m, tile.n, 1, ofWarps));
+}
+
 static double secondsOfWarps(const ProductShape &shape, const Target &target,
-                             int64_t m, int64_t n, Pace pace) {
-  Spread spread(shape, target, m, n, 1, 2);
+                             const WarpTile &tile, Pace pace) {
+  Spread spread(shape, target, tile.m, tile.n, 1, 2,
+                mostPartsOfWarps(shape, target, tile));
   return double(spread.waves * spread.steps) *
-         secondsOfStep(shape, target, m, n, 1, pace);
+             secondsOfStep(shape, target, tile.m, tile.n, 1, pace) +
+         secondsOfParts(spread.parts, tile.m, tile.n);
 }
 
 static double secondsOfGroups(const ProductShape &shape, const Target &target,
                               const GroupTile &tile) {
-  Spread spread(shape, target, tile.m, tile.n, tile.resident, tile.resident);
+  Spread spread(shape, target, tile.m, tile.n, tile.resident, tile.resident,
+                mostPartsOfGroups(shape, target, tile));
   double seconds =
       double(spread.waves * spread.steps) *
       secondsOfStep(shape, target, tile.m, tile.n, tile.resident, ofGroups);
@@ -107,14 +148,8 @@ static double secondsOfGroups(const ProductShape &shape, const Target &target,
   double bytes = double(spread.tiles * spread.parts * spread.steps) *
                  double((tile.m + tile.n) * 128);
   double rate = 0.9 * target.cost.memory.front().bytesPerSecond;
-  seconds = std::max(seconds, bytes / rate);
-  // Blocks that share a tile leave their sums in memory; the last one adds them
-  // up, at about what a multiprocessor reads.
-  constexpr double handOver = 1e-6, bytesPerSecond = 50e9;
-  if (spread.parts > 1)
-    seconds +=
-        handOver + double(spread.parts * tile.m * tile.n * 4) / bytesPerSecond;
-  return seconds;
+  return std::max(seconds, bytes / rate) +
+         secondsOfParts(spread.parts, tile.m, tile.n);
 }
 
 GroupTile chooseGroupTile(const ProductShape &shape, const Target &target) {
@@ -160,7 +195,7 @@ std::optional<double> productSecondsOfWarps(const ProductShape &shape,
   if (EmitOptions{target}.arch() < 80)
     return std::nullopt;
   WarpTile tile = chooseWarpTile(shape, target, !shape.hasWindows);
-  return secondsOfWarps(shape, target, tile.m, tile.n,
+  return secondsOfWarps(shape, target, tile,
                         shape.hasWindows ? ofWindows : ofWarps);
 }
 

@@ -55,8 +55,15 @@ struct GroupTile {
 };
 /// The tile that is estimated to take least.
 GroupTile chooseGroupTile(const ProductShape &shape, const Target &target);
+/// How many blocks share a tile at most. With more the last one takes longer to
+/// add up their sums than is gained.
+int64_t mostPartsOfGroups(const ProductShape &shape, const Target &target,
+                          const GroupTile &tile);
+int64_t mostPartsOfWarps(const ProductShape &shape, const Target &target,
+                         const WarpTile &tile);
 /// Whether warpgroups compute products of that size for `target`, if they can
-/// read the factors: a tile has 64 rows and columns, a step 128 bytes of K.
+/// read the factors: a tile has 64 rows and columns, a step 128 bytes of K, of
+/// which a quarter or more is used.
 bool suitsGroups(const ProductShape &shape, const Target &target);
 
 /// The estimated seconds that a multiprocessor full of such tiles takes for all

@@ -114,8 +114,11 @@ FailureOr<KernelText> printGroups(KernelPrinter &to, bool sharesTiles,
     return failure();
   const GroupTile &tile = problem->tile;
   const Source &a = problem->a, &b = problem->b;
-  SplitK split(c, problem->roles, to.options.target, tile.m, tile.n,
-               elementsOfStep(storageBytes(c.x.element)), tile.resident);
+  SplitK split(
+      c, problem->roles, to.options.target, tile.m, tile.n,
+      elementsOfStep(storageBytes(c.x.element)),
+      mostPartsOfGroups(shapeOf(c, problem->roles), to.options.target, tile),
+      tile.resident);
   if (!sharesTiles)
     split.parts = IntExpr::constant(c.context, 1);
   to.before +=

@@ -11,6 +11,8 @@
 //   ofColumn(batch, n)                 what the epilogue reads for columns n,
 //                                      n + 1, ... in every row (OfColumn)
 //   ofRow(batch, m, n)                 what else it reads for them (OfRow)
+//   prefetchRow(batch, m, n)           asks for lines of 128 bytes of that, of
+//                                      `columnsOfLine` columns (0: of nothing)
 //   finish(column, row, batch, m, n, sums)   their epilogue
 //
 // `width` divides the number of columns, so all or none of a run exist.

@@ -133,6 +133,13 @@ MLC_DEVICE void storeWide(void *to, const Value &value) {
   *static_cast<Value *>(to) = value;
 }
 
+/// Asks for the 128 bytes around an address, so that a later load finds them in
+/// the L2 (PTX: prefetch). Nothing is read, and any address will do.
+MLC_DEVICE void prefetchLine(const void *at) {
+  asm volatile(
+      "prefetch.global.L2 [%0];" ::"l"(__cvta_generic_to_global(at)));
+}
+
 //===----------------------------------------------------------------------===//
 // Blocks and warps
 //===----------------------------------------------------------------------===//

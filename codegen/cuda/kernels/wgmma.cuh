@@ -63,6 +63,7 @@ template <int STAGES> struct Turn {
 
 /// The warpgroups that multiply, when they share sums with other blocks.
 template <int THREADS, int STAGES> struct Multipliers {
+  static constexpr int words = 128;
   MLC_DEVICE static int index() { return threadIdx.x - 128; }
   MLC_DEVICE static void sync() { syncNamed(1, THREADS); }
   MLC_DEVICE static unsigned *word() {
@@ -189,7 +190,9 @@ private:
                 (threadIdx.x / 32 - 4) * Results::words;
     const long long tasks = countTasks();
     Turn<STAGES> turn;
+    prefetch(first, tasks);
     for (long long number = first; number < tasks; number += blocks) {
+      prefetch(number + blocks, tasks);
       const Task task(problem, number);
       Sum sums[BN / 2];
 #pragma unroll
@@ -201,6 +204,24 @@ private:
               [&](int e) -> Sum & { return sums[e]; }, int(problem.parts()),
               workspace, number))
         finish(sums, task, group, rows);
+    }
+  }
+
+  /// Asks for what the epilogue of a task reads, so that it is near when its
+  /// products are done.
+  MLC_DEVICE void prefetch(long long number, long long tasks) const {
+    constexpr int columns = Problem::columnsOfLine;
+    if constexpr (columns > 0) {
+      if (number >= tasks || problem.parts() > 1)
+        return;
+      const Task task(problem, number);
+      constexpr int lines = (BN + columns - 1) / columns;
+      for (int i = threadIdx.x - 128; i < BM * lines; i += threads) {
+        const Index m = task.firstM + i / lines;
+        const Index n = task.firstN + i % lines * columns;
+        if (m < problem.rows() && n < problem.columns())
+          problem.prefetchRow(task.batch, m, n);
+      }
     }
   }
 

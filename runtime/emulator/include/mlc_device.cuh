@@ -323,6 +323,8 @@ extern "C" mlcEmulatorWords mlcEmulatorLoadWide(const void *from,
 extern "C" void mlcEmulatorStoreWide(void *to, mlcEmulatorWords words,
                                      unsigned bytes) noexcept;
 
+MLC_DEVICE void prefetchLine(const void *) {}
+
 /// One access of 1, 2, 4, 8 or 16 bytes, at a multiple of its size.
 template <typename Value> MLC_DEVICE Value loadWide(const void *from) {
   static_assert(alignof(Value) == sizeof(Value), "it is one access");
