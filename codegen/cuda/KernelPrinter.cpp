@@ -99,6 +99,8 @@ std::string KernelPrinter::finish(const KernelText &text) {
             ", " + std::to_string(text.block) +
             (text.resident ? ", " + std::to_string(text.resident) : "") + ")(" +
             parameters(text) + ") {\n";
+  if (options.arch() >= 90)
+    source += "  waitForPriorLaunch();\n  launchNext();\n";
   source += printer.head.text();
   if (text.findsTasks)
     return source + code.text() + "}\n";

@@ -99,6 +99,19 @@ std::optional<Architecture> parse(const std::string &target,
   return Architecture{value / 10, value % 10, isExact};
 }
 
+/// Whether kernels of an image wait for the launch in front by themselves:
+/// those that were compiled for 9.0 and later (docs/Cuda.md).
+bool waitsForPriorLaunch(const CodeImage &image, const BundleEntry &entry) {
+  if (image.kind == ImageKind::Source) {
+    std::string_view text(reinterpret_cast<const char *>(entry.data),
+                          entry.size);
+    return text.find("waitForPriorLaunch();") != text.npos;
+  }
+  auto code =
+      parse(image.target, image.kind == ImageKind::Cubin ? "sm_" : "compute_");
+  return code && code->major >= 9;
+}
+
 /// A module for each kernel.
 class CudaCode final : public LoadedCode {
 public:
@@ -116,7 +129,7 @@ public:
     return nullptr;
   }
 
-  Status add(const BundleEntry &entry) {
+  Status add(const CodeImage &image, const BundleEntry &entry) {
     const Driver &driver = gpu.driver;
     auto failed = [&](CUresult result, const char *what) {
       Status status = driver.error(result, "kernel " + entry.name + what);
@@ -138,6 +151,7 @@ public:
     modules.push_back(module);
     CudaKernel &kernel = kernels.emplace_back();
     kernel.name = entry.name;
+    kernel.waits = waitsForPriorLaunch(image, entry);
     if (CUresult result = driver.cuModuleGetFunction(&kernel.function, module,
                                                      entry.name.c_str()))
       return failed(result, " is not in its code");
@@ -197,7 +211,7 @@ Status CudaDevice::load(const CodeImage &image,
   auto result = std::make_unique<CudaCode>(opened);
   for (const BundleEntry &entry : entries)
     if (status.ok())
-      status = result->add(entry);
+      status = result->add(image, entry);
   if (status.ok())
     code = std::move(result);
   return status;

@@ -303,6 +303,25 @@ Status CudaQueue::allowShared(const Launch &launch, const CudaKernel &kernel) {
   return Status::success();
 }
 
+/// Launches a kernel that waits for the launch in front by itself.
+CUresult CudaQueue::launchOverlapped(const Launch &launch,
+                                     const CudaKernel &kernel,
+                                     unsigned blocks) {
+  CUlaunchAttribute overlap = {};
+  overlap.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+  overlap.value.isSerializationProgrammatic = 1;
+  CUlaunchConfig config = {};
+  config.gridX = blocks;
+  config.blockX = unsigned(launch.block);
+  config.gridY = config.gridZ = config.blockY = config.blockZ = 1;
+  config.sharedBytes = unsigned(launch.shared);
+  config.stream = handle;
+  config.attributes = &overlap;
+  config.attributeCount = 1;
+  return driver.cuLaunchKernelEx(&config, kernel.function, parameters.data(),
+                                 nullptr);
+}
+
 Status CudaQueue::tryLaunch(const Launch &launch, const CudaKernel &kernel) {
   if (launch.block < 1)
     return Status::error(MLC_DEVICE, describe(launch, kernel) +
@@ -325,8 +344,11 @@ Status CudaQueue::tryLaunch(const Launch &launch, const CudaKernel &kernel) {
   if (launch.scratch.base)
     blocks = std::min<int64_t>(blocks, workers());
   CUresult result =
-      driver.cuLaunchKernel(kernel.function, blocks, 1, 1, launch.block, 1, 1,
-                            launch.shared, handle, parameters.data(), nullptr);
+      kernel.waits && gpu.overlapsLaunches
+          ? launchOverlapped(launch, kernel, unsigned(blocks))
+          : driver.cuLaunchKernel(kernel.function, blocks, 1, 1, launch.block,
+                                  1, 1, launch.shared, handle,
+                                  parameters.data(), nullptr);
   if (result != CUDA_SUCCESS)
     return driver.error(result, describe(launch, kernel));
   ++(isRecording ? numRecorded : numLaunches);

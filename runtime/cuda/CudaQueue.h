@@ -24,6 +24,9 @@ namespace mlc::runtime::cuda {
 struct CudaKernel {
   CUfunction function = nullptr;
   std::string name;
+  /// Whether it waits for the launch in front by itself, so that it may begin
+  /// before that has ended.
+  bool waits = false;
   /// Whether it was granted more shared memory than the default.
   mutable std::atomic<bool> hasMuchShared{false};
 };
@@ -76,6 +79,8 @@ private:
   Status takePinned(uint64_t bytes, uint8_t *&piece);
   Status growPinned();
   bool usesPinned(uint64_t bytes) const;
+  CUresult launchOverlapped(const Launch &launch, const CudaKernel &kernel,
+                            unsigned blocks);
   Status tryLaunch(const Launch &launch, const CudaKernel &kernel);
   Status allowShared(const Launch &launch, const CudaKernel &kernel);
   Status encode(const Launch &launch, const CudaKernel &kernel, size_t index);

@@ -72,6 +72,23 @@ constexpr uintptr_t CU_STREAM_PER_THREAD = 2;
 constexpr int CU_STREAM_CAPTURE_MODE_THREAD_LOCAL = 1;
 constexpr unsigned CU_EVENT_DEFAULT = 0, CU_EVENT_DISABLE_TIMING = 2;
 
+/// What a launch may have besides its size. The layout is CUDA's.
+struct CUlaunchAttribute {
+  int id;
+  int padding;
+  union {
+    char all[64];
+    int isSerializationProgrammatic;
+  } value;
+};
+constexpr int CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION = 6;
+struct CUlaunchConfig {
+  unsigned gridX, gridY, gridZ, blockX, blockY, blockZ, sharedBytes;
+  CUstream stream;
+  CUlaunchAttribute *attributes;
+  unsigned attributeCount;
+};
+
 // X(name, parameters) for each function; all return a CUresult.
 // clang-format off
 #define MLC_CUDA_DRIVER_FUNCTIONS(X)                                           \
@@ -137,7 +154,10 @@ constexpr unsigned CU_EVENT_DEFAULT = 0, CU_EVENT_DISABLE_TIMING = 2;
     (void *map, int type, unsigned rank, void *address, const uint64_t *dims,  \
      const uint64_t *strides, const int *lower, const int *upper,              \
      unsigned channels, unsigned pixels, const uint32_t *steps,                \
-     int interleave, int swizzle, int promotion, int fill))
+     int interleave, int swizzle, int promotion, int fill))                    \
+  X(cuLaunchKernelEx,                                                          \
+    (const CUlaunchConfig *config, CUfunction function, void **parameters,     \
+     void **extra))
 // clang-format on
 
 /// The table of functions. It outlives all objects made with it.

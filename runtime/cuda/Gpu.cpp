@@ -48,6 +48,7 @@ Status Gpu::open(int ordinal) {
   major = high;
   minor = low;
   product = text;
+  overlapsLaunches = major >= 9 && version >= 12030 && driver.cuLaunchKernelEx;
   driverText = "driver " + std::to_string(version / 1000) + "." +
                std::to_string(version % 1000 / 10);
   return status;

@@ -50,6 +50,9 @@ public:
   int64_t maxShared = 0;
   /// "driver 12.4", for messages.
   std::string driverText;
+  /// Whether launches may begin before the one in front has ended, and graphs
+  /// record that: 9.0 with a driver for CUDA 12.3 or later.
+  bool overlapsLaunches = false;
   CUdevice device = 0;
   /// The primary one.
   CUcontext context = nullptr;

@@ -262,7 +262,8 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function,
     const CUlaunchAttribute &attribute = config->attributes[i];
     const auto &cluster = attribute.value.cluster;
     if (attribute.id == ProgrammaticSerialization)
-      isDependent = attribute.value.isSerializationProgrammatic;
+      isDependent =
+          attribute.value.isSerializationProgrammatic && overlapsLaunches();
     else if (attribute.id != Ignored &&
              (attribute.id != Cluster || cluster.x != 1 || cluster.y != 1 ||
               cluster.z != 1))

@@ -126,6 +126,9 @@ std::string wrongEnvironment() {
   std::string_view blocking = environment("CUDA_LAUNCH_BLOCKING");
   if (!blocking.empty() && blocking != "0" && blocking != "1")
     return wrong("CUDA_LAUNCH_BLOCKING", "0 or 1");
+  std::string_view overlap = environment("MLC_EMULATOR_OVERLAP");
+  if (!overlap.empty() && overlap != "0" && overlap != "1")
+    return wrong("MLC_EMULATOR_OVERLAP", "0 or 1");
   std::string folder(environment("MLC_EMULATOR_CALLS"));
   if (!folder.empty() && access(folder.c_str(), W_OK | X_OK) != 0)
     return wrong("MLC_EMULATOR_CALLS", "a folder that can be written");
@@ -149,6 +152,8 @@ unsigned deviceCount() {
   unsigned count = text.empty() ? 1 : parseNumber<unsigned>(text).value_or(0);
   return count <= maxDevices ? count : 0;
 }
+
+bool overlapsLaunches() { return environment("MLC_EMULATOR_OVERLAP") == "1"; }
 
 bool launchBlocking() { return environment("CUDA_LAUNCH_BLOCKING") == "1"; }
 

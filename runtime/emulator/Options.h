@@ -12,6 +12,9 @@ namespace mlc::emulator {
 bool checksOn();       ///< MLC_EMULATOR_CHECKS, default 1
 uint64_t orderSeed();  ///< MLC_EMULATOR_SEED; 0: in order
 bool launchBlocking(); ///< CUDA_LAUNCH_BLOCKING, as in CUDA
+/// MLC_EMULATOR_OVERLAP, default 0: whether launches that may begin before the
+/// one in front has ended are checked as such
+bool overlapsLaunches();
 /// MLC_EMULATOR_COUNTERS: where counters are written to; empty: none are kept
 std::string countersFile();
 

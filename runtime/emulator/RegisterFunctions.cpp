@@ -58,6 +58,7 @@ MLC_EMULATOR_API void mlcEmulatorSetRegisters(int count, bool raises) {
   execution.registers.set(count, raises, __builtin_return_address(0));
 }
 MLC_EMULATOR_API void mlcEmulatorWaitForPriorLaunch() {
-  execution.order.observe(execution.running, Order::priorLaunch, 1);
+  if (execution.order.isActive)
+    execution.order.observe(execution.running, Order::priorLaunch, 1);
 }
 }

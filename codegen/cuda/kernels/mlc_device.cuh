@@ -136,8 +136,26 @@ MLC_DEVICE void storeWide(void *to, const Value &value) {
 /// Asks for the 128 bytes around an address, so that a later load finds them in
 /// the L2 (PTX: prefetch). Nothing is read, and any address will do.
 MLC_DEVICE void prefetchLine(const void *at) {
-  asm volatile(
-      "prefetch.global.L2 [%0];" ::"l"(__cvta_generic_to_global(at)));
+  asm volatile("prefetch.global.L2 [%0];" ::"l"(__cvta_generic_to_global(at)));
+}
+
+//===----------------------------------------------------------------------===//
+// Launches that may begin before the one in front has ended, from 9.0 on
+//===----------------------------------------------------------------------===//
+
+/// Waits until the launch in front has ended, and its writes are visible (PTX:
+/// griddepcontrol.wait). Before, no memory of others may be read or written.
+MLC_DEVICE void waitForPriorLaunch() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+/// The next launch may begin when all blocks have called this or have ended
+/// (PTX: griddepcontrol.launch_dependents).
+MLC_DEVICE void launchNext() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
 }
 
 //===----------------------------------------------------------------------===//

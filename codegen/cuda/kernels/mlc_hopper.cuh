@@ -100,7 +100,7 @@ MLC_DEVICE void arriveNamed(int id, int threads) {
 }
 
 //===----------------------------------------------------------------------===//
-// Registers and launches
+// Registers
 //===----------------------------------------------------------------------===//
 
 /// Changes the registers of each thread of a warpgroup to `count`, a multiple
@@ -110,17 +110,6 @@ template <int count> MLC_DEVICE void raiseRegisters() {
 }
 template <int count> MLC_DEVICE void dropRegisters() {
   asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(count));
-}
-
-/// In a launch that may begin before the one in front has ended: waits until
-/// that has ended, and its writes are visible (PTX: griddepcontrol.wait).
-MLC_DEVICE void waitForPriorLaunch() {
-  asm volatile("griddepcontrol.wait;" ::: "memory");
-}
-/// The next launch may begin when all blocks have called this or have ended
-/// (PTX: griddepcontrol.launch_dependents).
-MLC_DEVICE void launchNext() {
-  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 }
 
 //===----------------------------------------------------------------------===//

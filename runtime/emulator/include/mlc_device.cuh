@@ -325,6 +325,10 @@ extern "C" void mlcEmulatorStoreWide(void *to, mlcEmulatorWords words,
 
 MLC_DEVICE void prefetchLine(const void *) {}
 
+extern "C" void mlcEmulatorWaitForPriorLaunch();
+MLC_DEVICE void waitForPriorLaunch() { mlcEmulatorWaitForPriorLaunch(); }
+MLC_DEVICE void launchNext() {}
+
 /// One access of 1, 2, 4, 8 or 16 bytes, at a multiple of its size.
 template <typename Value> MLC_DEVICE Value loadWide(const void *from) {
   static_assert(alignof(Value) == sizeof(Value), "it is one access");

@@ -72,11 +72,10 @@ MLC_DEVICE void arriveNamed(int id, int threads) {
 }
 
 //===----------------------------------------------------------------------===//
-// Registers and launches
+// Registers
 //===----------------------------------------------------------------------===//
 
 extern "C" void mlcEmulatorSetRegisters(int count, bool raises);
-extern "C" void mlcEmulatorWaitForPriorLaunch();
 
 template <int count> MLC_DEVICE void raiseRegisters() {
   static_assert(count >= 24 && count <= 256 && count % 8 == 0);
@@ -86,9 +85,6 @@ template <int count> MLC_DEVICE void dropRegisters() {
   static_assert(count >= 24 && count <= 256 && count % 8 == 0);
   mlcEmulatorSetRegisters(count, false);
 }
-
-MLC_DEVICE void waitForPriorLaunch() { mlcEmulatorWaitForPriorLaunch(); }
-MLC_DEVICE void launchNext() {}
 
 //===----------------------------------------------------------------------===//
 // The copy engine
