@@ -69,14 +69,15 @@ bool acceptsWarpgroups(const Kernel &kernel, const EmitOptions &options) {
   return succeeded(c) && isByWarpgroups(kernel, *c, options);
 }
 
-/// The registers of a thread that copies and of one that multiplies. Those of
-/// all threads of a multiprocessor are 65,536 at most, and each is a multiple
-/// of 8. Threads that gather have several places, of long indices twice as
-/// large.
+/// The registers of a thread that copies and of one that multiplies, which
+/// share those that the launch gives to all: of 65,536 on a multiprocessor, a
+/// multiple of 8 for each thread. Threads that gather have several places, of
+/// long indices twice as large.
 static std::pair<int64_t, int64_t>
 shareRegisters(const GroupTile &tile, bool gathers, bool areIndicesLong) {
   int64_t copying = !gathers ? 40 : areIndicesLong ? 120 : 88;
-  int64_t all = 65536 / tile.resident / 128;
+  int64_t all =
+      65536 / tile.resident / tile.threads() / 8 * 8 * (tile.groups + 1);
   return {copying, (all - copying) / tile.groups / 8 * 8};
 }
 
