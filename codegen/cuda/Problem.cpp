@@ -20,6 +20,7 @@ public:
 
 private:
   void size(StringRef name, IntExpr value);
+  bool isWindow(const Access &access, ArrayRef<unsigned> rows) const;
   void side(StringRef name, StringRef row, const Access &access,
             ArrayRef<unsigned> rows, ArrayRef<Operation *> casts);
   void place(StringRef name, StringRef function, StringRef parameters,
@@ -88,6 +89,26 @@ std::string ProblemText::pointerOf(Value input) const {
 
 /// A struct of an element's offset and its index along each bounded dim, and
 /// the functions that make and use one.
+/// Whether rows read places in common: both a dim of rows and one of K span
+/// more than a step of the other.
+bool ProblemPrinter::isWindow(const Access &access,
+                              ArrayRef<unsigned> rows) const {
+  struct Dim {
+    int64_t step, span;
+  };
+  auto look = [&](unsigned d) {
+    int64_t step = access.strides[d].asConstant().value_or(0);
+    return Dim{step, step * c.dims[d].extent.asConstant().value_or(0)};
+  };
+  return !access.bounds.empty() || llvm::any_of(rows, [&](unsigned row) {
+    return llvm::any_of(roles.k, [&](unsigned k) {
+      Dim ofRow = look(row), ofK = look(k);
+      return ofRow.step > 0 && ofK.step > 0 && ofK.span > ofRow.step &&
+             ofRow.span > ofK.step;
+    });
+  });
+}
+
 void ProblemPrinter::side(StringRef name, StringRef row, const Access &access,
                           ArrayRef<unsigned> rows,
                           ArrayRef<Operation *> casts) {
@@ -101,6 +122,8 @@ void ProblemPrinter::side(StringRef name, StringRef row, const Access &access,
   text += "  struct " + type + " {\n    Index " + fields +
           ";\n    MLC_DEVICE friend " + type + " operator+(" + type + " x, " +
           type + " y) {\n      return {" + sums + "};\n    }\n  };\n";
+  text += ("  static constexpr bool readsAgain" + name + " = ").str() +
+          (isWindow(access, rows) ? "true" : "false") + ";\n";
   place(name, ("place" + name).str(), ("Index batch, Index " + row).str(),
         access, {{"batch", roles.batch}, {row, rows}}, /*hasOffset=*/true);
   place(name, ("step" + name).str(), "Index k", access, {{"k", roles.k}},

@@ -174,7 +174,7 @@ struct FactorReader {
             inside[which] &&
             (side.K() % (wordsOfTile * Mma::perWord) == 0 || k < side.K());
         const auto place = places[which] + side.step(isStored ? k : 0);
-        copyAsync<4 * wide>(tile + at(i), side.address(place),
+        copyAsync<4 * wide, Side::readsAgain>(tile + at(i), side.address(place),
                             isStored && side.inside(place));
       } else {
         held[i - begin(part)] = elements(places[which], inside[which], k);
@@ -252,7 +252,7 @@ struct FactorReader<ROWS, THREADS, copyMode, alongK, Mma, Side, Tile, true> {
       for (int run = 0; run < runs; ++run) {
         if constexpr (isAsync) {
           const auto place = places[run] + step;
-          copyAsync<4 * words>(tile + at(i, run), side.address(place),
+          copyAsync<4 * words, Side::readsAgain>(tile + at(i, run), side.address(place),
                                isK && inside[run] && side.inside(place));
         } else {
           uint32_t bits = 0;

@@ -229,12 +229,14 @@ MLC_DEVICE void storeWords(void *to, const uint32_t (&words)[4]) {
 
 /// Starts a copy of `bytes` (4, 8 or 16) bytes, with both addresses multiples
 /// of `bytes`; if not `valid`, writes zeros and does not read `from`.
-template <int bytes>
+/// `isReadAgain`: other copies of the multiprocessor read nearly the same, so
+/// 16 bytes go through its cache, too.
+template <int bytes, bool isReadAgain = false>
 MLC_DEVICE void copyAsync(void *to, const void *from, bool valid) {
 #if __CUDA_ARCH__ >= 800
   unsigned address = unsigned(__cvta_generic_to_shared(to));
   int size = valid ? bytes : 0;
-  if constexpr (bytes == 16)
+  if constexpr (bytes == 16 && !isReadAgain)
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(address),
                  "l"(from), "r"(size)
                  : "memory");

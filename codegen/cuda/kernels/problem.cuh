@@ -11,6 +11,7 @@
 //   parts()                            blocks that share a tile, along K
 //   placeA(batch, m), stepA(k)         their sum is the position (PlaceA) of an
 //   placeB(batch, n), stepB(k)         element of A; the same for B
+//   readsAgainA, readsAgainB           whether windows of neighbours overlap
 //   insideA(place), insideB(place)     whether it is outside the border, which
 //                                      is not in memory
 //   loadA(place), loadB(place)         its value, in the border too
@@ -25,6 +26,7 @@
 template <typename P> struct SideA {
   using Problem = P;
   using Place = typename P::PlaceA;
+  static constexpr bool readsAgain = P::readsAgainA;
   const P &problem;
   MLC_DEVICE Index count() const { return problem.rows(); }
   MLC_DEVICE Index K() const { return problem.K(); }
@@ -50,6 +52,7 @@ template <typename P> struct SideA {
 template <typename P> struct SideB {
   using Problem = P;
   using Place = typename P::PlaceB;
+  static constexpr bool readsAgain = P::readsAgainB;
   const P &problem;
   MLC_DEVICE Index count() const { return problem.columns(); }
   MLC_DEVICE Index K() const { return problem.K(); }

@@ -424,7 +424,7 @@ extern "C" void mlcEmulatorWaitForCopies(unsigned pending) noexcept;
 
 /// Starts a copy of `bytes` (4, 8 or 16) bytes between addresses that are
 /// multiples of it. If not `valid`, writes zeros and does not read `from`.
-template <int bytes>
+template <int bytes, bool isReadAgain = false>
 MLC_DEVICE void copyAsync(void *to, const void *from, bool valid) {
   static_assert(bytes == 4 || bytes == 8 || bytes == 16);
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
