@@ -1,5 +1,6 @@
 """Numbers that an attack from outside found wrong, and what may not be in an artifact."""
 
+import math
 import os
 
 import numpy as np
@@ -9,10 +10,10 @@ from onnx import TensorProto as T
 from onnx import helper
 
 
-def run(tools, folder, nodes, x, kind):
+def run(tools, folder, nodes, x, kind, opset=17):
     graph = helper.make_graph(nodes, "g", [helper.make_tensor_value_info("x", kind, list(x.shape))],
                               [helper.make_tensor_value_info("y", T.FLOAT, list(x.shape))])
-    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9), folder / "m.onnx")
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=9), folder / "m.onnx")
     np.save(folder / "x.npy", x)
     done = tools.mlc("compile", folder / "m.onnx", "-o", folder / "m.mlca", "--target=cuda:sm_80")
     assert done.returncode == 0, done.stderr
@@ -96,6 +97,21 @@ def test_small_values_keep_their_digits(tools, tmp_path, op, want):
     x = np.array([-60, -20, -15, -1e-3, -1e-6], np.float32)
     y = run(tools, tmp_path, [helper.make_node(op, ["x"], ["y"])], x, T.FLOAT)
     np.testing.assert_allclose(y, want(x.astype(np.float64)), rtol=2e-6)
+
+
+@pytest.mark.parametrize("kind", [T.FLOAT16, T.BFLOAT16])
+def test_tails_of_gelu_keep_their_digits(tools, tmp_path, kind):
+    """1 + erf(x), of which a difference of 16-bit numbers near 1 would leave nothing."""
+    x = np.concatenate([np.linspace(-5, 5, 2001), [-np.inf, np.inf, np.nan, 0]]).astype(np.float16)
+    dtype = helper.tensor_dtype_to_np_dtype(kind)
+    nodes = [helper.make_node("Cast", ["x"], ["c"], to=kind), helper.make_node("Gelu", ["c"], ["g"]),
+             helper.make_node("Cast", ["g"], ["y"], to=T.FLOAT)]
+    y = run(tools, tmp_path, nodes, x, T.FLOAT16, 20)
+    wide = x.astype(dtype).astype(np.float64)
+    with np.errstate(invalid="ignore"):
+        want = wide * 0.5 * np.array([math.erfc(-value / math.sqrt(2)) for value in wide])
+    want[np.isneginf(wide)] = y[np.isneginf(wide)]  # -inf times 0 is no number
+    np.testing.assert_allclose(y, want, rtol=1e-3 if kind == T.FLOAT16 else 5e-3, atol=1e-7)
 
 
 def test_artifacts_do_not_tell_where_they_were_made(tools, tmp_path):

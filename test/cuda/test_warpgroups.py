@@ -289,10 +289,73 @@ def test_roundings(tools, tmp_path):
         make.graph.check()
 
 
+@pytest.mark.parametrize("kind", ["f16", "bf16", "tf32"])
+def test_short_sums(tools, tmp_path, kind):
+    """A step of K that is mostly outside the tensors, where their maps give zeros."""
+    make = Products(tools, tmp_path, kind)
+    for k in (16, 24, 40, 56):
+        make.product(f"k{k}", (200, k), (k, 72), (False, kind == "tf32"))
+    make.graph.check()
+
+
+def test_few_blocks_share_a_tile(tools, tmp_path):
+    """So many that what each adds to the last one's work is not more than it takes from all."""
+    make = Products(tools, tmp_path, "f16")
+    for name, k in ("short", 1024), ("long", 8192):
+        make.product(name, (64, k), (k, 64))
+    make.graph.check()
+    shown = tools.mlc("inspect", make.graph.artifact).stdout
+    tasks = [int(re.search(rf"kernel {kernel}, tasks (\d+),", shown)[1])
+             for name in ("short", "long") for kernel in make.graph.kernels[name]]
+    assert 1 < tasks[0] < tasks[1] <= 16, tasks
+
+
+def test_what_an_epilogue_reads_is_asked_for(tools, tmp_path):
+    """Operands of rows by lines of 128 bytes; operands of columns are near anyway."""
+    make = Products(tools, tmp_path, "f16")
+    for name, dims, lines in ("residual", (300, 200), 64), ("bias", (200,), 0):
+        case = make.case(name)
+        product = make.multiply(case, make.factor(case, (300, 72), False), make.factor(case, (72, 200), False))
+        make.result(case, case.node("Add", product, make.value(case, make.numbers(*dims))))
+        case.lines = lines
+    make.graph.check()
+    for case in make.graph.cases:
+        text = "".join(make.graph.sources[kernel] for kernel in make.graph.kernels[case.name])
+        assert f"columnsOfLine = {case.lines};" in text
+        assert ("prefetchLine(in" in text) == (case.lines > 0)
+
+
+def test_windows_are_copied_through_the_cache(tools, tmp_path):
+    """Those of neighbouring pixels overlap; rows of a matrix and filters do not."""
+    make = Products(tools, tmp_path, "f16")
+    make.product("matrix", (72, 72), (72, 72))
+    case = make.case("pixels")
+    x = case.node("Transpose", case.input(make.numbers(2, 9, 9, 64)), perm=[0, 3, 1, 2])
+    y = case.node("Conv", x, case.node("Transpose", case.input(make.numbers(72, 3, 3, 64)), perm=[0, 3, 1, 2]))
+    make.result(case, case.node("Transpose", y, perm=[0, 2, 3, 1]))
+    make.graph.check()
+    for name, want in ("matrix", ["false", "false"]), ("pixels", ["true", "false"]):
+        text = "".join(make.graph.sources[kernel] for kernel in make.graph.kernels[name])
+        assert re.findall(r"readsAgain[AB] = (\w+)", text) == want, name
+
+
+def test_launches_overlap(tools, tmp_path, monkeypatch):
+    """Each waits for the one in front before it touches memory."""
+    monkeypatch.setenv("MLC_EMULATOR_OVERLAP", "1")
+    make = Products(tools, tmp_path, "f16")
+    case = make.case("chain", steps=None)
+    x = make.value(case, make.numbers(72, 64))
+    for _ in range(3):
+        x = case.node("Softmax", make.multiply(case, x, make.factor(case, (64, 64), False)))
+    make.result(case, x)
+    make.graph.check()
+    assert all("waitForPriorLaunch();\n  launchNext();" in source for source in make.graph.sources.values())
+
+
 def test_who_else(tools, tmp_path):
     """Small or odd products, and other architectures, take other skeletons."""
     make = Products(tools, tmp_path, "f16")
-    for name, a, b in [("few_rows", (32, 72), (72, 72)), ("short", (72, 56), (56, 72)), ("odd", (72, 65), (65, 72))]:
+    for name, a, b in [("few_rows", (32, 72), (72, 72)), ("short", (72, 8), (8, 72)), ("odd", (72, 65), (65, 72))]:
         make.product(name, a, b)
         make.graph.cases[-1].skeleton = "tensor"
     make.graph.check()

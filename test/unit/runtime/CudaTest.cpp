@@ -45,6 +45,38 @@ TEST_CASE("kernels get their words, grid and block", "[cuda]") {
   checkClean();
 }
 
+TEST_CASE("kernels that wait by themselves are launched early", "[cuda]") {
+  struct Case {
+    const char *target;
+    int major, version;
+    bool isOverlapped;
+  };
+  for (const Case &test :
+       {Case{"compute_90", 9, 12030, true}, Case{"compute_90", 10, 13000, true},
+        // Made for GPUs that cannot.
+        Case{"compute_80", 9, 12040, false},
+        Case{"compute_80", 8, 12040, false},
+        // The driver's graphs would not keep it.
+        Case{"compute_90", 9, 12020, false}}) {
+    INFO(test.target << ", " << test.version);
+    freshFake();
+    fake->major = test.major;
+    fake->version = test.version;
+    {
+      auto device = gpu();
+      CudaSample sample(false, false);
+      sample.images = {sample.imageOf(ImageKind::Ptx, test.target)};
+      Session session(sample.artifact(), queueOf(*device), 0);
+      Numbers numbers(20);
+      REQUIRE(numbers.bind(session).ok());
+      REQUIRE(session.run().ok());
+      CHECK(numbers.isRight());
+      CHECK(fake->launches.back().isOverlapped == test.isOverlapped);
+    }
+    checkClean();
+  }
+}
+
 TEST_CASE("the host's memory may change after a copy", "[cuda]") {
   freshFake();
   auto device = gpu();

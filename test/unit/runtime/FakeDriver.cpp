@@ -76,7 +76,7 @@ CUresult enqueue(Call &call, CUstream stream, std::function<void()> work) {
 
 CUresult init(unsigned) { return Call("cuInit", false).result; }
 CUresult version(int *version) {
-  *version = 12040;
+  *version = fake.version;
   return Call("cuDriverGetVersion", false).result;
 }
 CUresult deviceCount(int *count) {
@@ -383,18 +383,17 @@ CUresult getFunction(CUfunction *function, CUmodule module, const char *name) {
 CUresult functionAttribute(CUfunction, CUfunction_attribute, int) {
   return Call("cuFuncSetAttribute").result;
 }
-CUresult launchKernel(CUfunction function, unsigned gridX, unsigned gridY,
-                      unsigned gridZ, unsigned blockX, unsigned blockY,
-                      unsigned blockZ, unsigned shared, CUstream stream,
-                      void **parameters, void **extra) {
-  Call call("cuLaunchKernel");
+CUresult launchAs(const CUlaunchConfig &config, CUfunction function,
+                  void **parameters, void **extra, bool isOverlapped) {
+  Call call(isOverlapped ? "cuLaunchKernelEx" : "cuLaunchKernel");
   auto *loaded = reinterpret_cast<std::string *>(function);
-  if (!fake.modules.count(loaded) || gridY != 1 || gridZ != 1 || blockY != 1 ||
-      blockZ != 1 || !parameters || extra)
+  if (!fake.modules.count(loaded) || config.gridY != 1 || config.gridZ != 1 ||
+      config.blockY != 1 || config.blockZ != 1 || !parameters || extra)
     call.misuse("a wrong launch");
   if (call.fails())
     return call.result;
-  FakeLaunch launch{*loaded, gridX, blockX, shared, {}};
+  FakeLaunch launch{*loaded, config.gridX, config.blockX, config.sharedBytes,
+                    {},      isOverlapped};
   const unsigned numMaps = fake.numMaps[*loaded];
   for (unsigned i = 0; i < numMaps + 7; ++i) {
     auto *words = static_cast<uint64_t *>(parameters[i]);
@@ -403,7 +402,23 @@ CUresult launchKernel(CUfunction function, unsigned gridX, unsigned gridY,
   }
   fake.launches.push_back(launch);
   FakeKernel kernel = fake.kernels[*loaded];
-  return enqueue(call, stream, [=] { kernel(launch); });
+  return enqueue(call, config.stream, [=] { kernel(launch); });
+}
+CUresult launchKernel(CUfunction function, unsigned gridX, unsigned gridY,
+                      unsigned gridZ, unsigned blockX, unsigned blockY,
+                      unsigned blockZ, unsigned shared, CUstream stream,
+                      void **parameters, void **extra) {
+  return launchAs(
+      {gridX, gridY, gridZ, blockX, blockY, blockZ, shared, stream, nullptr, 0},
+      function, parameters, extra, /*isOverlapped=*/false);
+}
+CUresult launchKernelEx(const CUlaunchConfig *config, CUfunction function,
+                        void **parameters, void **extra) {
+  const CUlaunchAttribute *attribute = config->attributes;
+  if (config->attributeCount != 1 || attribute->id != 6 ||
+      attribute->value.isSerializationProgrammatic != 1)
+    return CUDA_ERROR_INVALID_VALUE;
+  return launchAs(*config, function, parameters, extra, /*isOverlapped=*/true);
 }
 
 } // namespace
@@ -491,7 +506,8 @@ const Driver &fakeTable() {
                             fakeErrorName,
                             fakeErrorString,
                             fakeEncodeTiled,
-                            fakeEncodePixels};
+                            fakeEncodePixels,
+                            launchKernelEx};
   return table;
 }
 

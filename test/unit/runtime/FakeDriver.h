@@ -24,6 +24,8 @@ struct FakeLaunch {
   std::string kernel;
   unsigned grid, block, shared;
   std::vector<uint64_t> words;
+  /// Whether it may begin before the one in front has ended.
+  bool isOverlapped = false;
 };
 using FakeKernel = void (*)(const FakeLaunch &launch);
 
@@ -36,6 +38,7 @@ public:
   std::map<std::string, unsigned> numMaps;
   /// How many GPUs there are, one or two, and what they are.
   int devices = 1;
+  int version = 12040;
   int major = 9, minor = 0, multiprocessors = 2, maxShared = 227 * 1024;
 
   /// All calls so far by name, and how many.
