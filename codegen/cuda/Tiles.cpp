@@ -44,8 +44,13 @@ WarpTile chooseWarpTile(const ProductShape &shape, const Target &target,
 }
 
 bool suitsGroups(const ProductShape &shape, const Target &target) {
+  int64_t few = std::min(shape.rows, shape.columns);
+  int64_t many = std::max(shape.rows, shape.columns);
+  // Where a tile is mostly empty, the products are worth it only if memory is
+  // what takes long.
+  bool fillsTiles = few > 32 || (few >= 16 && many >= 64 * target.cost.units);
   // Code for sm_90a runs on that alone.
-  return target.cpu == "sm_90a" && shape.rows > 32 && shape.columns > 32 &&
+  return target.cpu == "sm_90a" && fillsTiles &&
          shape.k * shape.elementBytes >= 32;
 }
 

@@ -62,8 +62,8 @@ int64_t mostPartsOfGroups(const ProductShape &shape, const Target &target,
 int64_t mostPartsOfWarps(const ProductShape &shape, const Target &target,
                          const WarpTile &tile);
 /// Whether warpgroups compute products of that size for `target`, if they can
-/// read the factors: a tile has 64 rows and columns, a step 128 bytes of K, of
-/// which a quarter or more is used.
+/// read the factors: a tile has 64 rows and columns, a step 128 bytes of K. A
+/// quarter of a step is enough, and of columns where rows are many.
 bool suitsGroups(const ProductShape &shape, const Target &target);
 
 /// The estimated seconds that a multiprocessor full of such tiles takes for all

@@ -166,6 +166,17 @@ def test_a_case_that_ends_its_process_is_named(folder, tmp_path):
     assert statuses(folder) == {"softmax 1024 f16": "crashed", "transpose 01 f32": "right"}
 
 
+def test_a_case_that_loses_the_device_ends_its_process(folder, parts):
+    """CUDA answers nothing in a process any more after a kernel has failed."""
+    worker = parts.workers.Worker(folder, "emulator")
+    worker.command = [sys.executable, "-c", "import json, os, sys\nfor line in sys.stdin:\n    print(json.dumps({'process': "
+                      "os.getpid(), **json.loads(line)}), flush=True)"]
+    fine, lost, next_one = (worker.ask({"status": "failed", "is_lost": is_lost}, 20) for is_lost in (False, True, False))
+    worker.stop()
+    assert fine["process"] == lost["process"] != next_one["process"]
+    assert "is_lost" not in lost
+
+
 def test_a_damaged_pack(folder):
     artifact = next(folder.glob("softmax-1024*.xz"))
     artifact.write_bytes(artifact.read_bytes()[:100])

@@ -298,6 +298,14 @@ def test_short_sums(tools, tmp_path, kind):
     make.graph.check()
 
 
+def test_few_columns(tools, tmp_path):
+    """Of many rows, so that reading them is what takes long."""
+    make = Products(tools, tmp_path, "f16")
+    make.product("narrow", (8449, 32), (32, 16))
+    make.product("wide", (24, 32), (32, 8456))
+    make.graph.check()
+
+
 def test_few_blocks_share_a_tile(tools, tmp_path):
     """So many that what each adds to the last one's work is not more than it takes from all."""
     make = Products(tools, tmp_path, "f16")
@@ -334,9 +342,9 @@ def test_windows_are_copied_through_the_cache(tools, tmp_path):
     y = case.node("Conv", x, case.node("Transpose", case.input(make.numbers(72, 3, 3, 64)), perm=[0, 3, 1, 2]))
     make.result(case, case.node("Transpose", y, perm=[0, 2, 3, 1]))
     make.graph.check()
-    for name, want in ("matrix", ["false", "false"]), ("pixels", ["true", "false"]):
+    for name, want in ("matrix", ["false", "false"]), ("pixels", ["false", "true"]):
         text = "".join(make.graph.sources[kernel] for kernel in make.graph.kernels[name])
-        assert re.findall(r"readsAgain[AB] = (\w+)", text) == want, name
+        assert sorted(re.findall(r"readsAgain[AB] = (\w+)", text)) == want, name
 
 
 def test_launches_overlap(tools, tmp_path, monkeypatch):
