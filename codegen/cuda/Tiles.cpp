@@ -64,10 +64,9 @@ struct Pace {
 };
 } // namespace
 
-// docs/Measurements/cost-model.md. Of warpgroups: fitted to a trial's kernel of
-// the same design. Of others: to mlc's kernels on an H200; windows of a
-// convolution take divisions as well.
-static constexpr Pace ofGroups = {0.18e-6, 0.72}, ofWarps = {0.6e-6, 0.22},
+// docs/Measurements/cost-model.md. Of warpgroups and of others: mlc's kernels
+// on an H200. Windows of a convolution take divisions as well.
+static constexpr Pace ofGroups = {0.24e-6, 0.74}, ofWarps = {0.6e-6, 0.22},
                       ofWindows = {0.85e-6, 0.22};
 
 /// The seconds of a step on a multiprocessor, which has `resident` tiles.
@@ -82,7 +81,7 @@ static double secondsOfStep(const ProductShape &shape, const Target &target,
 
 /// How fast a block adds up what others left, and what it waits before: the
 /// last of those that share a tile is told by a counter.
-constexpr double partBytesPerSecond = 100e9, handOver = 1e-6;
+constexpr double partBytesPerSecond = 47e9, handOver = 1.5e-6;
 
 static double secondsOfParts(int64_t parts, int64_t m, int64_t n) {
   return parts > 1 ? handOver + double(parts * m * n * 4) / partBytesPerSecond
@@ -145,9 +144,13 @@ static double secondsOfGroups(const ProductShape &shape, const Target &target,
                               const GroupTile &tile) {
   Spread spread(shape, target, tile.m, tile.n, tile.resident, tile.resident,
                 mostPartsOfGroups(shape, target, tile));
-  double seconds =
-      double(spread.waves * spread.steps) *
+  // No products are computed while a tile's results are finished.
+  constexpr double finishOfResult = 100e-12;
+  double step =
       secondsOfStep(shape, target, tile.m, tile.n, tile.resident, ofGroups);
+  double seconds =
+      double(spread.waves) *
+      (double(spread.steps) * step + double(tile.m * tile.n) * finishOfResult);
   // All blocks read their factors from the cache that they share; the trial's
   // did at 0.9 of what the target says.
   double bytes = double(spread.tiles * spread.parts * spread.steps) *

@@ -71,13 +71,7 @@ struct Results {
 
   /// Finishes all of them. `rows`: the warp's shared memory, of `words` sums.
   MLC_DEVICE void finish(const Sum (&sums)[FM][FN][4], Sum *rows) const {
-    finishBy([&](int i, Sum *to) { leave(sums[i], to); }, rows);
-  }
-
-  /// The same where `leaveRow(i, rows)` leaves row `i` of fragments in shared
-  /// memory.
-  template <typename LeaveRow>
-  MLC_DEVICE void finishBy(LeaveRow leaveRow, Sum *rows) const {
+    auto leaveRow = [&](int i, Sum *to) { leave(sums[i], to); };
     if (firstM + FM * 16 <= problem.rows() &&
         firstN + columns <= problem.columns())
       finishAll<true>(leaveRow, rows);
@@ -104,14 +98,72 @@ struct Results {
     }
   }
 
-private:
-  template <bool isWhole, typename LeaveRow>
-  MLC_DEVICE void finishAll(LeaveRow leaveRow, Sum *rows) const {
+  /// What the epilogue of 16 rows reads.
+  struct Operands {
     typename Problem::OfColumn ofColumn[places];
+    typename Problem::OfRow ofRow[passes];
+  };
+  template <bool isWhole> MLC_DEVICE void read(Operands &operands) const {
+    readColumns<isWhole>(operands.ofColumn);
+#pragma unroll
+    for (int pass = 0; pass < passes; ++pass)
+      readRow<isWhole>(operands.ofRow[pass], 0, pass);
+  }
+  /// Finishes 16 rows that are in shared memory.
+  template <bool isWhole>
+  MLC_DEVICE void finishRead(const Operands &operands, const Sum *rows) const {
+#pragma unroll
+    for (int pass = 0; pass < passes; ++pass)
+      finishRun<isWhole>(operands.ofColumn[pass % places], operands.ofRow[pass],
+                         0, pass, rows);
+  }
+
+private:
+  template <bool isWhole>
+  MLC_DEVICE void
+  readColumns(typename Problem::OfColumn (&ofColumn)[places]) const {
 #pragma unroll
     for (int i = 0; i < places; ++i)
       if (isWhole || firstN + column(i) < problem.columns())
         ofColumn[i] = problem.ofColumn(batch, firstN + column(i));
+  }
+
+  MLC_DEVICE Index rowOf(int number, int pass) const {
+    return firstM + rowOfFragment<togetherM>(number, row(pass));
+  }
+
+  template <bool isWhole>
+  MLC_DEVICE void readRow(typename Problem::OfRow &ofRow, int number,
+                          int pass) const {
+    const Index m = rowOf(number, pass), n = firstN + column(pass);
+    if (isWhole || (m < problem.rows() && n < problem.columns()))
+      ofRow = problem.ofRow(batch, m, n);
+  }
+
+  /// Finishes the run of a lane.
+  template <bool isWhole>
+  MLC_DEVICE void finishRun(const typename Problem::OfColumn &ofColumn,
+                            const typename Problem::OfRow &ofRow, int number,
+                            int pass, const Sum *rows) const {
+    const Index m = rowOf(number, pass), n = firstN + column(pass);
+    constexpr int wide = width < 4 ? width : 4;
+    Sum sums[width];
+#pragma unroll
+    for (int e = 0; e < width; e += wide) {
+      const Vector<Sum, wide> part =
+          loadVector<wide>(rows + place(row(pass), column(pass) + e));
+#pragma unroll
+      for (int j = 0; j < wide; ++j)
+        sums[e + j] = part.at[j];
+    }
+    if (isWhole || (m < problem.rows() && n < problem.columns()))
+      problem.finish(ofColumn, ofRow, batch, m, n, sums);
+  }
+
+  template <bool isWhole, typename LeaveRow>
+  MLC_DEVICE void finishAll(LeaveRow leaveRow, Sum *rows) const {
+    typename Problem::OfColumn ofColumn[places];
+    readColumns<isWhole>(ofColumn);
 #pragma unroll
     for (int i = 0; i < FM; ++i) {
       // The rows before have been read.
@@ -133,31 +185,12 @@ private:
     for (int pass = 0; pass < passes; pass += together) {
       typename Problem::OfRow ofRow[together];
 #pragma unroll
-      for (int i = 0; i < together; ++i) {
-        const Index m =
-            firstM + rowOfFragment<togetherM>(number, row(pass + i));
-        const Index n = firstN + column(pass + i);
-        if (isWhole || (m < problem.rows() && n < problem.columns()))
-          ofRow[i] = problem.ofRow(batch, m, n);
-      }
+      for (int i = 0; i < together; ++i)
+        readRow<isWhole>(ofRow[i], number, pass + i);
 #pragma unroll
-      for (int i = 0; i < together; ++i) {
-        const Index m =
-            firstM + rowOfFragment<togetherM>(number, row(pass + i));
-        const Index n = firstN + column(pass + i);
-        constexpr int wide = width < 4 ? width : 4;
-        Sum sums[width];
-#pragma unroll
-        for (int e = 0; e < width; e += wide) {
-          const Vector<Sum, wide> part = loadVector<wide>(
-              rows + place(row(pass + i), column(pass + i) + e));
-#pragma unroll
-          for (int j = 0; j < wide; ++j)
-            sums[e + j] = part.at[j];
-        }
-        if (isWhole || (m < problem.rows() && n < problem.columns()))
-          problem.finish(ofColumn[i % places], ofRow[i], batch, m, n, sums);
-      }
+      for (int i = 0; i < together; ++i)
+        finishRun<isWhole>(ofColumn[i % places], ofRow[i], number, pass + i,
+                           rows);
     }
   }
 };

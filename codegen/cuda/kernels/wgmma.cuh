@@ -263,19 +263,38 @@ private:
                          int group, Sum *rows) const {
     const Index firstM =
         task.firstM + group * 64 + threadIdx.x / 32 % 4 * 16;
+    if (firstM + 16 <= problem.rows() && task.firstN + BN <= problem.columns())
+      finishPieces<true>(sums, task, firstM, rows);
+    else
+      finishPieces<false>(sums, task, firstM, rows);
+  }
+
+  /// What the epilogue of a piece reads is on its way while the piece before is
+  /// finished.
+  template <bool isWhole>
+  MLC_DEVICE void finishPieces(const Sum (&sums)[BN / 2], const Task &task,
+                               Index firstM, Sum *rows) const {
+    Results piece = {problem, task.batch, firstM, task.firstN};
+    typename Results::Operands now, next;
+    piece.template read<isWhole>(now);
     // One text for all pieces, in each of which registers are known.
 #pragma unroll 1
-    for (int piece = 0; piece < BN / PIECE; ++piece) {
-      const Results results = {problem, task.batch, firstM,
-                               task.firstN + piece * PIECE};
-      results.finishBy(
-          [&](int, Sum *to) {
+    for (int number = 0; number < BN / PIECE; ++number) {
+      if (number + 1 < BN / PIECE) {
+        const Results behind = {problem, task.batch, firstM,
+                                piece.firstN + PIECE};
+        behind.template read<isWhole>(next);
+      }
+      // The rows before have been read.
+      syncWarp();
 #pragma unroll
-            for (int i = 0; i < BN / PIECE; ++i)
-              if (i == piece)
-                leavePiece(sums, i, to);
-          },
-          rows);
+      for (int i = 0; i < BN / PIECE; ++i)
+        if (i == number)
+          leavePiece(sums, i, rows);
+      syncWarp();
+      piece.template finishRead<isWhole>(now, rows);
+      piece.firstN += PIECE;
+      now = next;
     }
   }
 
