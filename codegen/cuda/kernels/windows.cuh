@@ -40,8 +40,8 @@ MLC_DEVICE Vector<T, N> loadVectorOr(bool isInside, const T *from, T outside) {
 
 /// Starts to copy elements [first, last) of `from`, which is aligned to 16
 /// bytes, to shared memory: element i to `to[i - first + first % wide]`, with
-/// as many elements as 16 bytes hold in `wide`. So both sides are aligned alike.
-/// A barrier behind waitForCopies<0>() makes them visible.
+/// as many elements as 16 bytes hold in `wide`. So both sides are aligned
+/// alike. A barrier behind waitForCopies<0>() makes them visible.
 template <int THREADS, typename T>
 MLC_DEVICE void bringRun(T *to, const T *from, Index first, Index last) {
   constexpr int wide = 16 / int(sizeof(T));
