@@ -33,12 +33,14 @@ static const Helper helperTexts[] = {
 template <typename T> MLC_DEVICE T maximum(T x, T y) {
   return x != x ? x : y != y ? y : x < y ? y : x;
 }
+MLC_DEVICE float maximum(float x, float y) { return largerOf(x, y); }
 )"},
     {"minimum", R"(
 /// NaN where either is.
 template <typename T> MLC_DEVICE T minimum(T x, T y) {
   return x != x ? x : y != y ? y : y < x ? y : x;
 }
+MLC_DEVICE float minimum(float x, float y) { return smallerOf(x, y); }
 )"},
     {"floorDiv", R"(
 /// The quotient rounded down.

@@ -197,22 +197,18 @@ void PixelsPrinter::readPixel() {
                         : printer.evaluate(index, loops);
       address = printer.add(address, printer.mul(place, view.strides[d]));
     }
-    std::string load = "loadVector<" + width + ">(in" + std::to_string(number) +
-                       " + " + address.text + ")";
+    std::string from = "in" + std::to_string(number) + " + " + address.text;
     if (condition.empty()) {
-      code.line("const " + vectorOf(type) + " " + name + " = " + load + ";");
+      code.line("const " + vectorOf(type) + " " + name + " = loadVector<" +
+                width + ">(" + from + ");");
       continue;
     }
-    code.line(vectorOf(type) + " " + name + ";");
     std::string outside =
         pad ? toStorage(type,
                         printer.element(pad.getConstantPaddingValue(), {}))
             : storageType(type) + "()";
-    code.line("#pragma unroll");
-    code.line("for (int e = 0; e < " + width + "; ++e)");
-    code.line("  " + name + ".at[e] = " + outside + ";");
-    code.line("if (" + condition + ")");
-    code.line("  " + name + " = " + load + ";");
+    code.line("const " + vectorOf(type) + " " + name + " = loadVectorOr<" +
+              width + ">(" + condition + ", " + from + ", " + outside + ");");
   }
   printer.onLoad = [&](const View &view, ArrayRef<Index>) -> std::string {
     for (auto [i, number] : llvm::enumerate(w.inputs))
@@ -374,6 +370,7 @@ void PixelsPrinter::finishPixel() {
 }
 
 void PixelsPrinter::finish() {
+  printer.keepsRoundings = to.options.keepsRoundings;
   unsigned last = w.first + w.dims.size() - 1;
   code.line("#pragma unroll");
   code.block("for (int j = 0; j < " + text(plan.rows) + "; ++j)", [&] {
@@ -466,9 +463,7 @@ KernelText PixelsPrinter::print() {
   result.sharedBytes = plan.sharedBytes;
   result.scratchBytes = IntExpr::constant(kernel.context(), 0);
   result.tasks = tiles.ceilDiv(plan.tiles) * chunks;
-  to.before = skeletonText("vector.cuh").str();
-  if (!plan.runs.empty())
-    to.before += skeletonText("windows.cuh").str();
+  to.before = (skeletonText("vector.cuh") + skeletonText("windows.cuh")).str();
   std::string vectors = text(plan.vectors);
   code.line("const Index firstChannel = Index(task % " + text(chunks) + ") * " +
             text(plan.vectors * plan.width) + ";");

@@ -453,6 +453,7 @@ void PlanesPrinter::finishRun(const std::string &base, const std::string &total,
 
 /// Computes what follows from the sums, by vectors of the results' neighbours.
 void PlanesPrinter::finish() {
+  printer.keepsRoundings = to.options.keepsRoundings;
   if (!plan.band) {
     int64_t ofGroup = w.results * plan.outPlane();
     code.line("const Index base = group * " + text(ofGroup) + ";");

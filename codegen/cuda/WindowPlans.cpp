@@ -295,15 +295,27 @@ static double costOf(const Kernel &kernel, const PixelsPlan &plan,
   cost *= tiles * pixels / std::max(all, 1.0);
   double threadsOfAll =
       tiles * double(plan.channels(kernel)) / double(plan.width);
-  constexpr double threadsOfUnit = 128;
+  constexpr double threadsOfUnit = 512;
   double wanted = threadsOfUnit * double(target.cost.units);
   return cost * std::max(1.0, wanted / std::max(threadsOfAll, 1.0));
+}
+
+/// An estimate of a thread's registers for sums, weights, a row of pixels, and
+/// pixels of `bytes` for each channel on their way.
+static int64_t keptBy(const PixelsPlan &plan, int64_t bytes) {
+  int64_t weights = plan.w.others.empty() ? 0 : plan.w.taps();
+  int64_t reads = plan.rowDim().span(plan.rows) * plan.columnSpan();
+  return plan.width * (plan.rows * plan.columns + weights + plan.columnSpan()) +
+         reads * std::clamp<int64_t>(plan.width * bytes / 4, 1, 2);
 }
 
 /// Chooses the pixels of a thread.
 static void chooseTile(const Kernel &kernel, PixelsPlan &plan,
                        const Target &target) {
   constexpr int64_t mostSums = 32, mostProducts = 1024, wholeSectors = 256;
+  // What a thread keeps in registers: about so much leaves room for three
+  // blocks on a multiprocessor, of which some load while others compute.
+  constexpr int64_t mostKept = 144;
   int64_t bytes = storageBytes(elementOf(kernel.inputs[plan.w.inputs.front()]));
   int64_t pixel = plan.channels(kernel) * bytes;
   // Pixels that do not end with a sector of 32 bytes are read next to each
@@ -318,7 +330,8 @@ static void chooseTile(const Kernel &kernel, PixelsPlan &plan,
       other.rows = rows;
       other.columns = columns;
       int64_t sums = rows * columns * plan.width;
-      if (sums > mostSums || sums * plan.w.taps() > mostProducts)
+      if (sums > mostSums || sums * plan.w.taps() > mostProducts ||
+          keptBy(other, bytes) > mostKept)
         continue;
       double cost = costOf(kernel, other, target);
       if (cost < least) {
@@ -344,12 +357,22 @@ bool isVector(const Kernel &kernel, const Windows &w,
 
 /// Chooses the channels and pixels of a block, and what it brings to shared
 /// memory.
-static void shareBlock(const Kernel &kernel, PixelsPlan &plan) {
-  constexpr int64_t mostVectors = 64;
+static void shareBlock(const Kernel &kernel, PixelsPlan &plan,
+                       const Target &target) {
+  constexpr int64_t mostVectors = 64, fewThreads = 64, tasksOfUnit = 2;
   int64_t vectors = plan.channels(kernel) / plan.width;
   plan.vectors =
       llvm::divideCeil(vectors, llvm::divideCeil(vectors, mostVectors));
   plan.tiles = std::max<int64_t>(threads / plan.vectors, 1);
+  // Where there is little to do, smaller blocks are shared out more evenly.
+  std::optional<int64_t> all =
+      elementCount(plan.extents(kernel), kernel.context()).asConstant();
+  auto areFew = [&] {
+    int64_t tasks = llvm::divideCeil(*all, plan.tiles) * plan.chunks(kernel);
+    return tasks < tasksOfUnit * int64_t(target.cost.units);
+  };
+  while (all && plan.tiles > 1 && plan.block() > fewThreads && areFew())
+    plan.tiles /= 2;
   for (const WindowWeights &weights : plan.w.weights) {
     bool isRun = weights.perGroup == plan.w.taps() &&
                  weights.groups == plan.channels(kernel) &&
@@ -387,7 +410,7 @@ std::optional<PixelsPlan> planPixels(const Kernel &kernel,
     return std::nullopt;
   plan.width = chooseChannels(kernel, plan.w);
   chooseTile(kernel, plan, options.target);
-  shareBlock(kernel, plan);
+  shareBlock(kernel, plan, options.target);
   return plan;
 }
 

@@ -7,6 +7,7 @@ import re
 import numpy as np
 import onnx
 import pytest
+import sass
 from onnx import helper, numpy_helper
 
 from emulated import Graph, model_of, skeleton_of, sources_of
@@ -212,8 +213,44 @@ def test_channels_last(tools, tmp_path):
     skeletons = {k: skeleton_of(s) for k, s in graph.sources.items()}
     assert list(skeletons.values()).count("windows") >= len(graph.cases) - 4, skeletons
     # Pixels are read and written by vectors of channels.
-    found = [s for s in graph.sources.values() if skeleton_of(s) == "windows" and re.search(r"pixel0 = loadVector<[248]>", s)]
+    found = [s for s in graph.sources.values() if skeleton_of(s) == "windows" and re.search(r"pixel0 = loadVector(?:Or)?<[248]>", s)]
     assert len(found) >= 12
+
+
+@pytest.mark.skipif(sass.NVDISASM is None, reason="nvdisasm, which shows machine code, is not installed (./dev setup)")
+def test_loads_of_pixels_do_not_wait_for_each_other(tools, tmp_path):
+    """Nothing of a thread uses what it has loaded before several loads more are on their way."""
+    graph = ChannelsLast(tools, tmp_path, target="cuda:sm_90a")
+    for stride in 1, 2:
+        last(graph.case(f"strided{stride}", None, 5e-3), "Conv", (32, 56, 56, 96), normal(96, 1, 3, 3, dtype=np.float16), group=96,
+             dtype=np.float16, pads=[1, 1, 1, 1], strides=[stride] * 2)
+    graph.compile()
+    assert tools.mlc("inspect", graph.artifact, f"--extract={tmp_path}").returncode == 0
+    symbols = [k for k, s in graph.sources.items() if skeleton_of(s) == "windows"]
+    assert len(symbols) == 2
+    for symbol in symbols:
+        ops = [op for op, _ in sass.instructions(tmp_path / f"{symbol}.cubin")]
+        first = ops.index("FFMA")
+        assert sum(op.startswith("LDG.E.64") for op in ops[:first]) >= 8, ops[:first]
+        assert sum(op == "PRMT" for op in ops) < 16
+    shown = json.loads(tools.mlc("inspect", "--json", graph.artifact).stdout)
+    # Three blocks of 256 threads of a multiprocessor with 65,536 registers.
+    assert all(k["registers"] <= 80 for k in shown["manifest"]["kernels"] if k["skeleton"] == "windows")
+
+
+def test_small_pictures_occupy_all_multiprocessors(tools, tmp_path):
+    """An H200 has 132 of them."""
+    graph = ChannelsLast(tools, tmp_path, target="cuda:sm_90a")
+    for size, channels, kernel in (83, 44, 5), (28, 192, 3), (14, 576, 3):
+        last(graph.case(f"small{size}", None, 1e-5), "Conv", (1, size, size, channels), normal(channels, 1, kernel, kernel), group=channels,
+             pads=[kernel // 2] * 4)
+    graph.compile()
+    shown = json.loads(tools.mlc("inspect", "--json", graph.artifact).stdout)
+    skeletons = {k["symbol"]: k["skeleton"] for k in shown["manifest"]["kernels"]}
+    launches = [re.match(r"kernel (\w+), tasks (\d+)", step["text"]) for step in shown["steps"]]
+    tasks = [int(launch[2]) for launch in launches if launch and skeletons[launch[1]] == "windows"]
+    assert len(tasks) == 3
+    assert min(tasks) >= 2 * 132
 
 
 def test_each_element_is_brought_once(graph):

@@ -118,6 +118,26 @@ MLC_DEVICE unsigned long long toUInt64(double value) {
   return result;
 }
 
+/// The larger and the smaller number, NaN if either is one; -0 is less than 0.
+MLC_DEVICE float largerOf(float x, float y) {
+#if __CUDA_ARCH__ >= 800
+  float result;
+  asm("max.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(x), "f"(y));
+  return result;
+#else
+  return x != x || y != y ? x + y : fmaxf(x, y);
+#endif
+}
+MLC_DEVICE float smallerOf(float x, float y) {
+#if __CUDA_ARCH__ >= 800
+  float result;
+  asm("min.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(x), "f"(y));
+  return result;
+#else
+  return x != x || y != y ? x + y : fminf(x, y);
+#endif
+}
+
 //===----------------------------------------------------------------------===//
 // Memory
 //===----------------------------------------------------------------------===//

@@ -311,6 +311,18 @@ MLC_DEVICE unsigned long long toUInt64(double value) {
   return mlcEmulatorToInteger<unsigned long long>(value);
 }
 
+/// The larger and the smaller number, NaN if either is one; -0 is less than 0.
+MLC_DEVICE float largerOf(float x, float y) {
+  if (isnan(x) || isnan(y))
+    return __int_as_float(0x7fffffff);
+  return x < y || (x == y && signbit(x)) ? y : x;
+}
+MLC_DEVICE float smallerOf(float x, float y) {
+  if (isnan(x) || isnan(y))
+    return __int_as_float(0x7fffffff);
+  return y < x || (x == y && signbit(y)) ? y : x;
+}
+
 //===----------------------------------------------------------------------===//
 // Memory
 //===----------------------------------------------------------------------===//
