@@ -40,8 +40,11 @@ std::string ElementPrinter::load(const View &view, ArrayRef<Index> indices) {
   std::string stored = onLoad ? onLoad(view, indices) : "";
   if (stored.empty())
     stored = place(*this, view, indices);
-  return code.define(computeType(view.element), "x",
-                     fromStorage(view.element, stored));
+  std::string name = code.define(computeType(view.element), "x",
+                                 fromStorage(view.element, stored));
+  if (uniform && uniform->count(stored))
+    uniform->insert(name);
+  return name;
 }
 
 void ElementPrinter::store(const View &view, ArrayRef<Index> indices,
@@ -140,6 +143,12 @@ static bool isRoundingOfHalf(Operation *op) {
   return computeType(from) == "float" && computeType(to) == "float";
 }
 
+/// Whether an operand is a literal or one of the values in `uniform`.
+bool ElementPrinter::isUniform(StringRef operand) const {
+  return uniform && (StringRef("(-0123456789").contains(operand.front()) ||
+                     uniform->count(operand.str()));
+}
+
 std::string ElementPrinter::compute(Operation *op,
                                     ArrayRef<std::string> operands) {
   if (!keepsRoundings && isRoundingOfHalf(op))
@@ -151,7 +160,15 @@ std::string ElementPrinter::compute(Operation *op,
     if (std::string better = withoutCancellation(op, operands); !better.empty())
       text = better;
     Type type = op->getResult(0).getType();
+    if (isa<arith::DivFOp>(op) && computeType(type) == "float" &&
+        isUniform(operands[1]) && !isUniform(operands[0])) {
+      helpers.need("divided");
+      text = "divided(" + operands[0] + ", " + operands[1] + ")";
+    }
     std::string name = code.define(computeType(type), "t", *text);
+    if (uniform &&
+        llvm::all_of(operands, [&](StringRef x) { return isUniform(x); }))
+      uniform->insert(name);
     if (isa<math::ExpOp>(op))
       exponentials[name] = operands[0];
     else if (isa<math::ErfOp>(op))

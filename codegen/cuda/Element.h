@@ -16,6 +16,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include <functional>
 #include <map>
+#include <set>
 
 namespace mlc::cuda {
 
@@ -104,6 +105,9 @@ public:
   /// Whether 16-bit floats are rounded wherever the model does so, not only
   /// where they are stored.
   bool keepsRoundings = true;
+  /// Names of values that are the same for many elements, if these are to be
+  /// divided by means of a reciprocal; compute() adds what follows from them.
+  std::optional<std::set<std::string>> uniform;
   /// The text is discarded, and errors are not reported.
   bool isTrial = false;
   /// Called for each read; returns another expression for the stored element,
@@ -135,6 +139,7 @@ private:
   void require(std::string &condition, const Index &index, const Index &low,
                const Index &high);
 
+  bool isUniform(llvm::StringRef operand) const;
   std::string withoutCancellation(mlir::Operation *op,
                                   llvm::ArrayRef<std::string> operands);
 

@@ -56,8 +56,7 @@ bool RowPlan::isTeamReduction(linalg::LinalgOp op) const {
   return sizesOf(group.kernel, op, loopsOf(op, true)) == extents;
 }
 
-/// Operations whose results are stored or returned.
-static SmallVector<Operation *> runOps(const LoopGroup &group) {
+SmallVector<Operation *> RowPlan::runOps() const {
   return llvm::filter_to_vector(group.kernel.ops, [&](Operation *op) {
     return llvm::any_of(op->getResults(), [&](Value result) {
       return group.bindings.contains(result);
@@ -68,7 +67,7 @@ static SmallVector<Operation *> runOps(const LoopGroup &group) {
 /// Sets the extents of rows: those of the first value that has some, or of the
 /// first reduction.
 static void findExtents(RowPlan &plan) {
-  for (Operation *op : runOps(plan.group)) {
+  for (Operation *op : plan.runOps()) {
     for (Value result : op->getResults())
       if (plan.extents.empty() && plan.group.bindings.contains(result))
         plan.extents = plan.extentsOf(result);
@@ -114,7 +113,7 @@ static bool isContiguous(const RowPlan &plan, Value output) {
   return true;
 }
 
-static bool findRows(RowPlan &plan) {
+static bool findRows(RowPlan &plan, int64_t longest) {
   const Kernel &kernel = plan.group.kernel;
   llvm::DenseSet<Value> distinct;
   for (Value output : kernel.outputs)
@@ -126,10 +125,9 @@ static bool findRows(RowPlan &plan) {
     return false;
   std::optional<int64_t> length =
       elementCount(plan.extents, kernel.context()).asConstant();
-  constexpr int64_t longest = 1 << 14;
   plan.length = length.value_or(0);
   return plan.length > 1 && plan.length <= longest &&
-         llvm::all_of(runOps(plan.group),
+         llvm::all_of(plan.runOps(),
                       [&](Operation *op) { return suits(plan, op); });
 }
 
@@ -152,8 +150,7 @@ static void chooseKept(RowPlan &plan) {
     }
 }
 
-/// Elements of the widest vector that is one access in each tensor of the row.
-static int64_t chooseWidth(const RowPlan &plan) {
+int64_t widestVector(const RowPlan &plan) {
   const Kernel &kernel = plan.group.kernel;
   int64_t widest = 1;
   for (const RowRead &read : plan.kept)
@@ -162,10 +159,7 @@ static int64_t chooseWidth(const RowPlan &plan) {
   for (Value output : kernel.outputs)
     if (plan.isLong(output))
       widest = std::max(widest, storageBytes(elementOf(output)));
-  int64_t width = 16 / widest;
-  while (plan.length % width != 0)
-    width /= 2;
-  return width;
+  return 16 / widest;
 }
 
 /// The number of the last operation that reads `value`, directly or through
@@ -187,10 +181,17 @@ static size_t lastReader(Value value,
   return last;
 }
 
+bool RowPlan::isReadLater(Value value) const {
+  llvm::DenseMap<Operation *, size_t> numbers;
+  for (auto [i, op] : llvm::enumerate(runOps()))
+    numbers[op] = i;
+  return lastReader(value, numbers) > 0;
+}
+
 /// The most bytes of registers that an element of a row takes at a time.
 static int64_t bytesOfElement(const RowPlan &plan) {
   const Kernel &kernel = plan.group.kernel;
-  SmallVector<Operation *> ops = runOps(plan.group);
+  SmallVector<Operation *> ops = plan.runOps();
   llvm::DenseMap<Operation *, size_t> numbers;
   for (auto [i, op] : llvm::enumerate(ops))
     numbers[op] = i;
@@ -217,7 +218,9 @@ static int64_t bytesOfElement(const RowPlan &plan) {
 static bool chooseTeam(RowPlan &plan, const Target &target) {
   constexpr int64_t elementsOfThread = 32, bytesOfThread = 96 * 4,
                     warpsOfBlock = 16;
-  plan.width = chooseWidth(plan);
+  plan.width = widestVector(plan);
+  while (plan.length % plan.width != 0)
+    plan.width /= 2;
   int64_t vectors = plan.length / plan.width;
   if (vectors < 32) {
     plan.team = llvm::PowerOf2Ceil(vectors);
@@ -266,6 +269,19 @@ static bool findRepeated(RowPlan &plan, unsigned repeated) {
          });
 }
 
+bool planReads(RowPlan &plan, const EmitOptions &options, int64_t longest,
+               std::optional<unsigned> repeated) {
+  if (!findRows(plan, longest))
+    return false;
+  KernelPrinter trial(plan.group.kernel, options, "");
+  trial.printer.isTrial = true;
+  RowPrinter(trial, plan).print();
+  if (trial.printer.failed || (repeated && !findRepeated(plan, *repeated)))
+    return false;
+  chooseKept(plan);
+  return true;
+}
+
 bool canRepeatRows(const Kernel &kernel, unsigned input,
                    const EmitOptions &options) {
   return planRows(kernel, options, input).has_value();
@@ -281,16 +297,11 @@ std::optional<RowPlan> planRows(const Kernel &kernel,
 std::optional<RowPlan> planRows(const Kernel &kernel,
                                 const EmitOptions &options,
                                 std::optional<unsigned> repeated) {
+  // What threads can have in registers.
+  constexpr int64_t longest = 1 << 14;
   std::optional<RowPlan> plan(std::in_place, kernel);
-  if (!findRows(*plan))
-    return std::nullopt;
-  KernelPrinter trial(kernel, options, "");
-  trial.printer.isTrial = true;
-  RowPrinter(trial, *plan).print();
-  if (trial.printer.failed || (repeated && !findRepeated(*plan, *repeated)))
-    return std::nullopt;
-  chooseKept(*plan);
-  if (!chooseTeam(*plan, options.target))
+  if (!planReads(*plan, options, longest, repeated) ||
+      !chooseTeam(*plan, options.target))
     return std::nullopt;
   return plan;
 }

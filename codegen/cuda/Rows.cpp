@@ -2,6 +2,7 @@
 
 #include "codegen/cuda/Rows.h"
 #include "codegen/cuda/DeviceHeader.h"
+#include "codegen/cuda/LongRows.h"
 
 using namespace mlir;
 
@@ -11,9 +12,16 @@ static Type elementOf(Value tensor) {
   return cast<RankedTensorType>(tensor.getType()).getElementType();
 }
 
+/// Whether `type` is a 16-bit float, which is computed as float.
+static bool isNarrow(Type type) { return type.isF16() || type.isBF16(); }
+
 RowPrinter::RowPrinter(KernelPrinter &to, RowPlan &plan)
     : to(to), kernel(to.kernel), printer(to.printer), code(to.code), plan(plan),
-      isTrial(to.printer.isTrial) {}
+      isTrial(to.printer.isTrial) {
+  printer.keepsRoundings = to.options.keepsRoundings;
+  if (!printer.keepsRoundings)
+    printer.uniform.emplace();
+}
 
 //===----------------------------------------------------------------------===//
 // Registers and memory
@@ -29,6 +37,9 @@ void RowPrinter::placeValues() {
                        std::to_string(registers.size());
         view.offset = Index(0);
         view.element = elementOf(result);
+        // What there is once for a row is rounded once, but not packed.
+        if (!plan.isLong(result) && isNarrow(view.element))
+          view.element = Float32Type::get(kernel.context());
         view.strides.assign(kernel.shapeOf(result).size(), Index(0));
         registers[view.pointer] = result;
         printer.views[result] = view;
@@ -86,7 +97,7 @@ std::string RowPrinter::readRegisters(const View &view,
          llvm::zip_equal(indices, at, kernel.shapeOf(value)))
       if (!extent.isConstant(1) && index.text != own.text)
         printer.failed = true;
-    return view.pointer + "[v].at[e]";
+    return ofValue(view.pointer);
   }
   std::optional<RowRead> read = match(view, indices);
   if (!read) {
@@ -101,7 +112,7 @@ std::string RowPrinter::readRegisters(const View &view,
     reads.push_back(*read);
   auto kept = llvm::find(plan.kept, *read);
   if (kept != plan.kept.end())
-    return "x" + std::to_string(kept - plan.kept.begin()) + "[v].at[e]";
+    return ofKept(kept - plan.kept.begin());
   return "y" + std::to_string(llvm::find(reads, *read) - reads.begin()) +
          ".at[e]";
 }
@@ -156,20 +167,23 @@ Indices RowPrinter::placeOf(Value value) const {
   return at;
 }
 
+Index RowPrinter::baseOfOutput(size_t i) {
+  Value output = kernel.outputs[i];
+  Index base(0);
+  for (auto [stride, id] : llvm::zip_equal(printer.dense(output, "").strides,
+                                           plan.group.bindings.at(output)))
+    if (id >= 0)
+      base = printer.add(base, printer.mul(shared[id], stride));
+  return base;
+}
+
 void RowPrinter::storeVectors(Value value, const std::string &name) {
   for (auto [i, output] : llvm::enumerate(kernel.outputs)) {
     if (output != value)
       continue;
-    std::string pointer = "out" + std::to_string(i);
-    View view = printer.dense(output, pointer);
-    Index base(0);
-    for (auto [stride, id] :
-         llvm::zip_equal(view.strides, plan.group.bindings.at(output)))
-      if (id >= 0)
-        base = printer.add(base, printer.mul(shared[id], stride));
     code.line((plan.rows() > 1 ? "if (isRow) storeVector<" : "storeVector<") +
-              std::to_string(plan.width) + ">(" + pointer + " + " + base.text +
-              " + Row::at(v), " + name + "[v]);");
+              std::to_string(plan.width) + ">(out" + std::to_string(i) + " + " +
+              baseOfOutput(i).text + " + Row::at(v), " + name + "[v]);");
   }
 }
 
@@ -218,9 +232,13 @@ void RowPrinter::define(ValueRange results, ArrayRef<std::string> values) {
     if (!plan.group.bindings.contains(result))
       continue;
     Type element = elementOf(result);
-    code.line("const " + storageType(element) + " " +
-              printer.views[result].pointer + " = " +
-              toStorage(element, value) + ";");
+    std::string stored = toStorage(element, value);
+    if (isNarrow(element))
+      stored = fromStorage(element, stored);
+    code.line("const " + storageType(printer.views[result].element) + " " +
+              printer.views[result].pointer + " = " + stored + ";");
+    if (printer.uniform)
+      printer.uniform->insert(printer.views[result].pointer);
     for (auto [i, output] : llvm::enumerate(kernel.outputs))
       if (output == result)
         code.block("if (isFirst)", [&, i = i] {
@@ -366,11 +384,11 @@ void RowPrinter::combineAcross(linalg::LinalgOp op,
 void RowPrinter::printRow() {
   std::string team = std::to_string(plan.team);
   std::string rows = std::to_string(plan.rows());
-  Index row(code.define("Index", "r",
-                        plan.rows() == 1
-                            ? "Index(task)"
-                            : "Index(task) * " + rows +
-                                  " + Index(threadIdx.x) / " + team));
+  row = Index(code.define("Index", "r",
+                          plan.rows() == 1
+                              ? "Index(task)"
+                              : "Index(task) * " + rows +
+                                    " + Index(threadIdx.x) / " + team));
   std::string isFirst = "threadIdx.x % " + team + " == 0";
   if (plan.rows() > 1) {
     // Threads without a row compute the last one once more, since all lanes of
@@ -427,6 +445,11 @@ void RowPrinter::repeat(function_ref<void()> printAll) {
   forVectors([&] { storeVectors(output, "x0"); });
 }
 
+void RowPrinter::printOperations() {
+  for (Operation *op : plan.runOps())
+    print(op);
+}
+
 KernelText RowPrinter::print() {
   KernelText text;
   MLIRContext *ctx = kernel.context();
@@ -442,30 +465,25 @@ KernelText RowPrinter::print() {
   placeExchanges(text);
   printRow();
   loadKept();
-  auto printAll = [&] {
-    for (Operation *op : kernel.ops)
-      if (llvm::any_of(op->getResults(), [&](Value result) {
-            return plan.group.bindings.contains(result);
-          }))
-        print(op);
-  };
   if (plan.repeated)
-    repeat(printAll);
+    repeat([&] { printOperations(); });
   else
-    printAll();
+    printOperations();
   printer.onLoad = nullptr;
   return text;
 }
 
 bool acceptsWarps(const Kernel &kernel, const EmitOptions &options) {
-  return planRows(kernel, options).has_value();
+  return planRows(kernel, options) ||
+         (kernel.repeats == 1 && planLongRows(kernel, options));
 }
 
 FailureOr<KernelText> emitWarps(KernelPrinter &to) {
-  std::optional<RowPlan> plan = planRows(to.kernel, to.options);
-  if (!plan)
-    return failure();
-  return RowPrinter(to, *plan).print();
+  if (std::optional<RowPlan> plan = planRows(to.kernel, to.options))
+    return RowPrinter(to, *plan).print();
+  if (std::optional<RowPlan> plan = planLongRows(to.kernel, to.options))
+    return LongRowPrinter(to, *plan).print();
+  return failure();
 }
 
 } // namespace mlc::cuda

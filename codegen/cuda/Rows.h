@@ -57,6 +57,16 @@ struct RowPlan {
   /// Reads that are loaded before the first operation and stay in registers.
   llvm::SmallVector<RowRead> kept;
 
+  /// If a block has each row (LongRows.h): where in shared memory, in bytes,
+  /// reads of `kept` and values begin, the sum of them, and how many blocks
+  /// share a multiprocessor.
+  struct InMemory {
+    llvm::SmallVector<int64_t> kept;
+    llvm::DenseMap<mlir::Value, int64_t> values;
+    int64_t bytes = 0, resident = 1;
+  };
+  std::optional<InMemory> inMemory;
+
   int64_t vectors() const { return llvm::divideCeil(length, team * width); }
   /// Rows that a block has at a time.
   int64_t rows() const { return std::max<int64_t>(128 / team, 1); }
@@ -71,6 +81,10 @@ struct RowPlan {
                                       bool reductions) const;
   /// Whether a team computes the single result of `op` for each row.
   bool isTeamReduction(mlir::linalg::LinalgOp op) const;
+  /// Operations whose results are stored or returned.
+  llvm::SmallVector<mlir::Operation *> runOps() const;
+  /// Whether one of these reads `value` after it was computed.
+  bool isReadLater(mlir::Value value) const;
 };
 
 /// The plan of a kernel; nullopt if rows are not for it.
@@ -82,18 +96,27 @@ std::optional<RowPlan> planRows(const Kernel &kernel,
                                 const EmitOptions &options,
                                 std::optional<unsigned> repeated);
 
+/// The plan so far of rows of at most `longest` elements: all but the teams. On
+/// entry it has the loop group.
+bool planReads(RowPlan &plan, const EmitOptions &options, int64_t longest,
+               std::optional<unsigned> repeated = std::nullopt);
+/// Elements of the widest vector that is one access in each tensor of the row.
+int64_t widestVector(const RowPlan &plan);
+
 /// Prints a kernel by its plan. With `reads` of the plan open, it is a trial
 /// that collects these.
 class RowPrinter {
 public:
   RowPrinter(KernelPrinter &to, RowPlan &plan);
-  KernelText print();
+  virtual ~RowPrinter() = default;
+  virtual KernelText print();
 
-private:
+protected:
   void placeValues();
   void printRow();
   void placeExchanges(KernelText &text);
-  void loadKept();
+  virtual void loadKept();
+  void printOperations();
   void repeat(llvm::function_ref<void()> printAll);
   void print(mlir::Operation *op);
   void printLinalg(mlir::linalg::LinalgOp op);
@@ -103,8 +126,16 @@ private:
                      llvm::ArrayRef<std::string> partials);
   /// Every element of the thread: `compute` gives the elements of `results`,
   /// which are kept, and stored where they are outputs.
-  void forEach(mlir::Operation *op, mlir::ValueRange results,
-               llvm::function_ref<llvm::SmallVector<std::string>()> compute);
+  virtual void
+  forEach(mlir::Operation *op, mlir::ValueRange results,
+          llvm::function_ref<llvm::SmallVector<std::string>()> compute);
+  /// The element at hand of a value called `name`, or of what is kept.
+  virtual std::string ofValue(const std::string &name) const {
+    return name + "[v].at[e]";
+  }
+  virtual std::string ofKept(size_t number) const {
+    return "x" + std::to_string(number) + "[v].at[e]";
+  }
   /// The results of `op` that are needed later, if each has one element.
   void define(mlir::ValueRange results, llvm::ArrayRef<std::string> values);
   void storeVectors(mlir::Value value, const std::string &name);
@@ -116,6 +147,8 @@ private:
   Index baseOf(const RowRead &read);
   std::string vectorOf(mlir::Type element) const;
   Indices placeOf(mlir::Value value) const;
+  /// Where the row of output number `i` begins.
+  Index baseOfOutput(size_t i);
 
   KernelPrinter &to;
   const Kernel &kernel;
@@ -125,6 +158,8 @@ private:
   /// The indices of shared dims, and those of the row's dims in a loop over a
   /// thread's elements.
   Indices shared, places;
+  /// The number of the row.
+  Index row;
   /// Values in registers, by the pointer of their views.
   llvm::StringMap<mlir::Value> registers;
   mlir::Operation *current = nullptr;

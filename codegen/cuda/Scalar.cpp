@@ -33,14 +33,23 @@ static const Helper helperTexts[] = {
 template <typename T> MLC_DEVICE T maximum(T x, T y) {
   return x != x ? x : y != y ? y : x < y ? y : x;
 }
-MLC_DEVICE float maximum(float x, float y) { return largerOf(x, y); }
+MLC_DEVICE float maximum(float x, float y) { return maxOrNaN(x, y); }
 )"},
     {"minimum", R"(
 /// NaN where either is.
 template <typename T> MLC_DEVICE T minimum(T x, T y) {
   return x != x ? x : y != y ? y : y < x ? y : x;
 }
-MLC_DEVICE float minimum(float x, float y) { return smallerOf(x, y); }
+MLC_DEVICE float minimum(float x, float y) { return minOrNaN(x, y); }
+)"},
+    {"divided", R"(
+/// x / y within two units in the last place, by a reciprocal that is computed
+/// once for all x. Scaling by powers of two keeps it a normal number.
+MLC_DEVICE float divided(float x, float y) {
+  const float size = fabsf(y);
+  const float scale = size < 0x1p-96f ? 0x1p64f : size > 0x1p96f ? 0x1p-64f : 1;
+  return x * scale * (1 / (y * scale));
+}
 )"},
     {"floorDiv", R"(
 /// The quotient rounded down.

@@ -1,14 +1,17 @@
 //===- Sums.cpp - Few long sums -------------------------------------------===//
 //
 // A group with one reduction that has few but long sums: several blocks share
-// each sum, and the last of them computes the elements that depend on it. Where
-// neighbouring sums read neighbours, a warp reads 32 of them at a time.
+// each sum, and the last of them computes the elements that depend on it.
+// Neighbours are read by vectors: those of neighbouring sums, of which a thread
+// then has several, or those along a sum. A thread asks for some steps'
+// elements before it adds up the first.
 //
 //===----------------------------------------------------------------------===//
 
 #include "codegen/cuda/DeviceHeader.h"
 #include "codegen/cuda/Group.h"
 #include "codegen/cuda/Parts.h"
+#include <numeric>
 
 using namespace mlir;
 
@@ -20,6 +23,14 @@ static Type elementOf(Value tensor) {
 
 namespace {
 
+/// A read of an input: for each of its dims the loop that indexes it, or -1 - n
+/// for the literal n.
+struct SumRead {
+  unsigned input;
+  SmallVector<int64_t> dims;
+  bool operator==(const SumRead &other) const = default;
+};
+
 /// A group of sums; each element of the outputs depends on one of them.
 struct SumGroup {
   linalg::LinalgOp op;
@@ -28,9 +39,20 @@ struct SumGroup {
   /// counting dims of size 1), or -1 if its index is 0.
   SmallVector<int> dims;
   IntExpr count, k;
-  /// Sums of a block.
-  int64_t width = 1;
+  /// All reads of the reduction; none if some are by other indices than loops.
+  SmallVector<SumRead> reads;
+  /// The loop along which elements come by vectors of `vector`, or -1.
+  int vectorLoop = -1;
+  int64_t vector = 1;
+  /// Threads with neighbouring sums, and sums of each.
+  int64_t lanes = 1, each = 1;
   IntExpr parts;
+
+  int64_t width() const { return lanes * each; }
+  /// Whether elements come by vectors of `loop`.
+  bool isVector(const SumRead &read) const {
+    return vector > 1 && llvm::is_contained(read.dims, vectorLoop);
+  }
 };
 
 } // namespace
@@ -123,21 +145,104 @@ static bool readsNeighbours(linalg::LinalgOp op) {
   return any;
 }
 
+/// Finds how the reduction reads inputs, by printing one step.
+static void findReads(const Kernel &kernel, const EmitOptions &options,
+                      SumGroup &group) {
+  KernelPrinter trial(kernel, options, "");
+  ElementPrinter &printer = trial.printer;
+  printer.isTrial = true;
+  Indices loops;
+  for (unsigned d = 0; d < group.op.getNumLoops(); ++d)
+    loops.push_back(Index("loop" + std::to_string(d)));
+  bool areAll = true;
+  printer.onLoad = [&](const View &view, ArrayRef<Index> indices) {
+    SumRead read{0, {}};
+    areAll &=
+        StringRef(view.pointer).starts_with("in") &&
+        !StringRef(view.pointer).drop_front(2).getAsInteger(10, read.input);
+    for (const Index &index : indices) {
+      auto found = llvm::find_if(loops, [&](const Index &loop) {
+        return !index.value && loop.text == index.text;
+      });
+      areAll &= index.value ? *index.value >= 0 : found != loops.end();
+      read.dims.push_back(index.value ? -1 - *index.value
+                                      : found - loops.begin());
+    }
+    if (!llvm::is_contained(group.reads, read))
+      group.reads.push_back(read);
+    return std::string();
+  };
+  SmallVector<std::string> sums(group.combiners.size(), "sum");
+  printer.body(group.op, loops, sums);
+  if (!areAll || printer.failed)
+    group.reads.clear();
+}
+
+/// The elements of the widest vectors along `loop`: all reads that depend on it
+/// have it as their last dim, and the extents are multiples.
+static int64_t widestAlong(const Kernel &kernel, const SumGroup &group,
+                           int loop) {
+  int64_t widest = 0;
+  std::optional<int64_t> extent =
+      loopSizes(kernel, group.op)[loop].asConstant();
+  for (const SumRead &read : group.reads) {
+    int64_t uses = llvm::count(read.dims, loop);
+    if (uses == 0)
+      continue;
+    Value input = kernel.inputs[read.input];
+    std::optional<int64_t> own = kernel.shapeOf(input).back().asConstant();
+    if (uses > 1 || read.dims.back() != loop || !own || !extent)
+      return 1;
+    widest = std::max(widest, storageBytes(elementOf(input)));
+    extent = std::gcd(*extent, *own);
+  }
+  if (widest == 0)
+    return 1;
+  int64_t width = 16 / widest;
+  while (*extent % width != 0)
+    width /= 2;
+  return width;
+}
+
+/// Chooses by which vectors threads read, and how many sums they have.
+static void chooseVectors(const Kernel &kernel, SumGroup &group) {
+  AffineMap out =
+      group.op.getMatchingIndexingMap(group.op.getDpsInitOperand(0));
+  if (!readsNeighbours(group.op)) {
+    SmallVector<unsigned> dims;
+    group.op.getReductionDims(dims);
+    group.vectorLoop = dims.back();
+    group.vector = widestAlong(kernel, group, group.vectorLoop);
+    return;
+  }
+  // Most sums that a block has.
+  constexpr int64_t most = 128;
+  int last = cast<AffineDimExpr>(out.getResults().back()).getPosition();
+  size_t rank = extentsOf(kernel.shapeOf(kernel.outputs.front())).size();
+  group.vectorLoop = last;
+  if (group.dims.back() + 1 == int64_t(rank))
+    group.vector = group.each = widestAlong(kernel, group, last);
+  group.lanes = std::min<int64_t>(32, most / group.each);
+  if (std::optional<int64_t> count = group.count.asConstant())
+    group.lanes = std::min<int64_t>(
+        group.lanes, llvm::PowerOf2Ceil(llvm::divideCeil(
+                         std::max<int64_t>(*count, 1), group.each)));
+}
+
 /// Whether the sums are few and long enough to be shared; sets how.
 static bool chooseSharing(SumGroup &group, const EmitOptions &options) {
   // A part with fewer terms per thread is hardly worth its partial sums, and
   // the threads of the last block read a few parts each.
   constexpr int64_t worth = 16, most = 256;
   const Target &target = options.target;
-  bool hasNeighbours = readsNeighbours(group.op);
-  group.width = hasNeighbours ? 32 : 1;
-  group.parts = chooseParts(group.count.ceilDiv(group.width), group.k,
-                            worth * threads / group.width, most, target);
+  group.parts = chooseParts(group.count.ceilDiv(group.width()), group.k,
+                            worth * threads / group.lanes, most, target);
   if (!group.parts.isConstant(1))
     return true;
   // Otherwise this pays only if one thread per sum gives too few threads.
   std::optional<int64_t> count = group.count.asConstant();
-  return hasNeighbours && (!count || *count < 2 * threads * target.cost.units);
+  return readsNeighbours(group.op) &&
+         (!count || *count < 2 * threads * target.cost.units);
 }
 
 static FailureOr<SumGroup> matchSums(const Kernel &kernel,
@@ -171,7 +276,11 @@ static FailureOr<SumGroup> matchSums(const Kernel &kernel,
     group.k = group.k * sizes[d];
   ArrayRef<IntExpr> shape = kernel.shapeOf(kernel.outputs.front());
   if (elementCount(shape, kernel.context()) != group.count ||
-      !chooseSharing(group, options) || !findDims(kernel, group))
+      !findDims(kernel, group))
+    return failure();
+  findReads(kernel, options, group);
+  chooseVectors(kernel, group);
+  if (!chooseSharing(group, options))
     return failure();
   return group;
 }
@@ -195,8 +304,12 @@ public:
 
 private:
   std::string printStruct();
+  Indices loopsAt(ArrayRef<Index> at);
   void printLoop(Indices loops, const Index &part);
-  void printRest(Indices loops, ArrayRef<Index> at);
+  void setStep(Indices &loops, const std::string &k);
+  void loadStep(const Indices &loops);
+  void addStep(Indices loops);
+  void printRest(const std::string &block);
   std::string member(unsigned i) const { return "s" + std::to_string(i); }
 
   KernelPrinter &to;
@@ -230,96 +343,195 @@ std::string SumPrinter::printStruct() {
          body.text() + "  return {" + results + "};\n}\n";
 }
 
-/// Adds up the thread's share of the block's part.
-void SumPrinter::printLoop(Indices loops, const Index &part) {
-  SmallVector<unsigned> dims;
-  group.op.getReductionDims(dims);
-  SmallVector<IntExpr> sizes = loopSizes(kernel, group.op), extents;
-  for (unsigned d : dims)
-    extents.push_back(sizes[d]);
-  Index each =
-      printer.size(group.k.ceilDiv(group.parts)); // parts are at least one
-  std::string first =
-      code.define("Index", "first", part.text + " * " + each.text);
-  printer.helpers.need("minimum");
-  std::string end = code.define("Index", "end",
-                                "minimum<Index>(" + first + " + " + each.text +
-                                    ", " + printer.size(group.k).text + ")");
-  std::string w = std::to_string(group.width), k = code.fresh("k");
-  std::string step = std::to_string(threads / group.width);
-  code.block("for (Index " + k + " = " + first + " + Index(threadIdx.x) / " +
-                 w + "; " + k + " < " + end + "; " + k + " += " + step + ")",
-             [&] {
-               for (auto [d, index] :
-                    llvm::zip_equal(dims, printer.unflatten(Index(k), extents)))
-                 loops[d] = index;
-               SmallVector<std::string> sums;
-               for (unsigned i = 0; i < group.combiners.size(); ++i)
-                 sums.push_back("sums." + member(i));
-               for (auto [sum, value] :
-                    llvm::zip_equal(sums, printer.body(group.op, loops, sums)))
-                 code.line(sum + " = " + value + ";");
-             });
-}
-
-/// Prints the elements that depend on the sum.
-void SumPrinter::printRest(Indices loops, ArrayRef<Index> at) {
-  for (auto [i, start] : llvm::enumerate(printer.initials(group.op, loops)))
-    printer.known[group.op->getResult(i)] =
-        printer.compute(group.combiners[i], {start, "sums." + member(i)});
-  for (auto [i, output] : llvm::enumerate(kernel.outputs)) {
-    Indices place = placeIn(kernel.shapeOf(output), at);
-    printer.store(printer.dense(output, "out" + std::to_string(i)), place,
-                  printer.element(output, place));
-  }
-}
-
-KernelText SumPrinter::print() {
-  KernelText text;
-  int64_t width = group.width;
-  std::string w = std::to_string(width), none;
-  for (Operation *op : group.combiners)
-    none += (none.empty() ? "" : ", ") + *neutral(op);
-  to.before =
-      (skeletonText("parts.cuh") + printStruct() + skeletonText("sums.cuh"))
-          .str();
-  text.block = threads;
-  text.resident = 4;
-  text.scratchBytes = IntExpr::constant(kernel.context(), 0);
-  IntExpr shares = group.count.ceilDiv(width);
-  text.tasks = shares * group.parts;
-  // No member of the struct takes more than eight bytes.
-  int64_t bytes = 8 * group.combiners.size() * width;
-  text.sharedBytes = threads / 32 * bytes;
-  if (!group.parts.isConstant(1))
-    text.workspaceBytes = workspaceBytes(shares, group.parts, bytes);
-
-  // All threads must have read the previous task's data in shared memory.
-  code.line("if (task != blockIdx.x)");
-  code.line("  syncBlock();");
-  Index parts = printer.size(group.parts), count = printer.size(group.count);
-  std::string neighbour =
-      width == 1 ? "" : " * " + w + " + Index(threadIdx.x) % " + w;
-  std::string sum = code.define("Index", "sum",
-                                "Index(task / " + parts.text + ")" + neighbour);
-  Index part(code.define("Index", "part", "Index(task % " + parts.text + ")"));
-  Indices at = printer.unflatten(
-      Index(sum), extentsOf(kernel.shapeOf(kernel.outputs.front())));
+/// The loops of the sums at these indices of the outputs.
+Indices SumPrinter::loopsAt(ArrayRef<Index> at) {
   Indices loops(group.op.getNumLoops(), Index(0));
   AffineMap map =
       group.op.getMatchingIndexingMap(group.op.getDpsInitOperand(0));
   for (auto [expr, dim] : llvm::zip_equal(map.getResults(), group.dims))
     loops[cast<AffineDimExpr>(expr).getPosition()] =
         dim < 0 ? Index(0) : at[dim];
+  return loops;
+}
+
+/// Sets the loops of the reduction to step `k` of them, a vector if these are
+/// along it.
+void SumPrinter::setStep(Indices &loops, const std::string &k) {
+  SmallVector<unsigned> dims;
+  group.op.getReductionDims(dims);
+  SmallVector<IntExpr> sizes = loopSizes(kernel, group.op), extents;
+  int64_t along = group.vector / group.each;
+  for (unsigned d : dims)
+    extents.push_back(sizes[d]);
+  extents.back() = extents.back().floorDiv(along);
+  for (auto [d, index] :
+       llvm::zip_equal(dims, printer.unflatten(Index(k), extents)))
+    loops[d] = index;
+  loops[dims.back()] = printer.mul(loops[dims.back()], Index(along));
+}
+
+/// Loads what a step reads.
+void SumPrinter::loadStep(const Indices &loops) {
+  for (auto [i, read] : llvm::enumerate(group.reads)) {
+    Index at(0);
+    for (auto [dim, stride] : llvm::zip_equal(
+             read.dims, printer.views[kernel.inputs[read.input]].strides))
+      at = printer.add(
+          at, printer.mul(dim < 0 ? Index(-1 - dim) : loops[dim], stride));
+    std::string width =
+        group.isVector(read) ? std::to_string(group.vector) : "1";
+    code.line("x" + std::to_string(i) + "[u] = loadVector<" + width + ">(in" +
+              std::to_string(read.input) + " + " + at.text + ");");
+  }
+}
+
+/// Adds what a step has read to the thread's sums.
+void SumPrinter::addStep(Indices loops) {
+  std::string vector = std::to_string(group.vector);
+  Index &moving = loops[group.vectorLoop];
+  if (group.vector > 1)
+    moving = Index("(" + moving.text + " + e)");
+  printer.onLoad = [&](const View &view, ArrayRef<Index> indices) {
+    for (auto [i, read] : llvm::enumerate(group.reads)) {
+      bool isThis = view.pointer == "in" + std::to_string(read.input);
+      for (auto [dim, index] : llvm::zip(read.dims, indices))
+        isThis &= index.text == (dim < 0 ? Index(-1 - dim) : loops[dim]).text;
+      if (isThis)
+        return "x" + std::to_string(i) + "[u].at[" +
+               (group.isVector(read) ? "e]" : "0]");
+    }
+    return std::string();
+  };
+  code.line("#pragma unroll");
+  code.block("for (int e = 0; e < " + vector + "; ++e)", [&] {
+    std::string sum = group.each > 1 ? "sums[e]." : "sums[0].";
+    SmallVector<std::string> sums;
+    for (unsigned i = 0; i < group.combiners.size(); ++i)
+      sums.push_back(sum + member(i));
+    for (auto [to, value] :
+         llvm::zip_equal(sums, printer.body(group.op, loops, sums)))
+      code.line(to + " = " + value + ";");
+  });
+  printer.onLoad = nullptr;
+}
+
+/// Adds up the thread's share of the block's part.
+void SumPrinter::printLoop(Indices loops, const Index &part) {
+  // Steps whose elements are on their way at a time.
+  constexpr int64_t together = 8;
+  IntExpr steps = group.k.floorDiv(group.vector / group.each);
+  Index each = printer.size(steps.ceilDiv(group.parts)); // at least one part
+  std::string first =
+      code.define("Index", "first", part.text + " * " + each.text);
+  printer.helpers.need("minimum");
+  std::string end = code.define("Index", "end",
+                                "minimum<Index>(" + first + " + " + each.text +
+                                    ", " + printer.size(steps).text + ")");
+  std::string rows = std::to_string(threads / group.lanes);
+  auto forSteps = [&](function_ref<void()> inside) {
+    code.line("#pragma unroll");
+    code.block("for (int u = 0; u < " + std::to_string(together) + "; ++u)",
+               [&] {
+                 code.line("const Index k = first + u * " + rows + ";");
+                 code.block("if (k < " + end + ")", inside);
+               });
+  };
+  code.block("for (Index first = " + first + " + Index(threadIdx.x) / " +
+                 std::to_string(group.lanes) + "; first < " + end +
+                 "; first += " + std::to_string(together) + " * " + rows + ")",
+             [&] {
+               for (auto [i, read] : llvm::enumerate(group.reads))
+                 code.line(
+                     "Vector<" +
+                     storageType(elementOf(kernel.inputs[read.input])) + ", " +
+                     std::to_string(group.isVector(read) ? group.vector : 1) +
+                     "> x" + std::to_string(i) + "[" +
+                     std::to_string(together) + "];");
+               if (!group.reads.empty())
+                 forSteps([&] {
+                   setStep(loops, "k");
+                   loadStep(loops);
+                 });
+               forSteps([&] {
+                 setStep(loops, "k");
+                 addStep(loops);
+               });
+             });
+}
+
+/// Prints the elements that depend on the sum that the thread has, in the block
+/// that has all parts.
+void SumPrinter::printRest(const std::string &block) {
+  std::string own = code.define("Index", "sum",
+                                block + " * " + std::to_string(group.width()) +
+                                    " + Index(threadIdx.x)");
+  ArrayRef<IntExpr> shape = kernel.shapeOf(kernel.outputs.front());
+  code.block("if (threadIdx.x < " + std::to_string(group.width()) + " && " +
+                 own + " < " + printer.size(group.count).text + ")",
+             [&] {
+               Indices at = printer.unflatten(Index(own), extentsOf(shape));
+               Indices loops = loopsAt(at);
+               for (auto [i, start] :
+                    llvm::enumerate(printer.initials(group.op, loops)))
+                 printer.known[group.op->getResult(i)] = printer.compute(
+                     group.combiners[i], {start, "total." + member(i)});
+               for (auto [i, output] : llvm::enumerate(kernel.outputs)) {
+                 Indices place = placeIn(kernel.shapeOf(output), at);
+                 printer.store(printer.dense(output, "out" + std::to_string(i)),
+                               place, printer.element(output, place));
+               }
+             });
+}
+
+KernelText SumPrinter::print() {
+  KernelText text;
+  int64_t width = group.width();
+  std::string none;
+  for (Operation *op : group.combiners)
+    none += (none.empty() ? "" : ", ") + *neutral(op);
+  to.before = (skeletonText("vector.cuh") + skeletonText("parts.cuh") +
+               printStruct() + skeletonText("sums.cuh"))
+                  .str();
+  text.block = threads;
+  text.resident = 2;
+  text.scratchBytes = IntExpr::constant(kernel.context(), 0);
+  IntExpr shares = group.count.ceilDiv(width);
+  text.tasks = shares * group.parts;
+  // No member of the struct takes more than eight bytes.
+  int64_t bytes = 8 * group.combiners.size();
+  text.sharedBytes = std::max(threads, threads / 32 * width) * bytes;
+  if (!group.parts.isConstant(1))
+    text.workspaceBytes = workspaceBytes(shares, group.parts, bytes * width);
+
+  // All threads must have read the previous task's data in shared memory.
+  code.line("if (task != blockIdx.x)");
+  code.line("  syncBlock();");
+  Index parts = printer.size(group.parts), count = printer.size(group.count);
+  std::string lanes = std::to_string(group.lanes),
+              each = std::to_string(group.each);
+  std::string block =
+      code.define("Index", "block", "Index(task / " + parts.text + ")");
+  Index part(code.define("Index", "part", "Index(task % " + parts.text + ")"));
+  Index neighbour = printer.mul(
+      group.lanes == 1 ? Index(0)
+                       : Index("(Index(threadIdx.x) % " + lanes + ")"),
+      Index(group.each));
+  std::string sum = code.define("Index", "sum",
+                                block + " * " + std::to_string(width) + " + " +
+                                    neighbour.text);
   code.line("const Sums none = {" + none + "};");
-  code.line("Sums sums = none;");
-  code.block("if (" + sum + " < " + count.text + ")",
-             [&] { printLoop(loops, part); });
-  code.line("if (!addUp<" + std::to_string(threads) + ", " + w +
-            ">(sums, none, int(" + parts.text + "), scratch, task))");
+  code.line("Sums total, sums[" + each + "];");
+  code.line("for (int e = 0; e < " + each + "; ++e)");
+  code.line("  sums[e] = none;");
+  code.block("if (" + sum + " < " + count.text + ")", [&] {
+    Indices at = printer.unflatten(
+        Index(sum), extentsOf(kernel.shapeOf(kernel.outputs.front())));
+    printLoop(loopsAt(at), part);
+  });
+  code.line("if (!addUp<" + std::to_string(threads) + ", " + lanes +
+            ">(total, sums, none, int(" + parts.text + "), scratch, task))");
   code.line("  continue;");
-  code.block("if (threadIdx.x < " + w + " && " + sum + " < " + count.text + ")",
-             [&] { printRest(loops, at); });
+  printRest(block);
   return text;
 }
 

@@ -17,9 +17,7 @@ int64_t countTiles(const ProductShape &shape, int64_t m, int64_t n) {
          shape.batch;
 }
 
-/// Bytes of shared memory that a block may have wherever code for `target`
-/// runs.
-static int64_t sharedLimit(const Target &target) {
+int64_t sharedOfBlock(const Target &target) {
   // Code for sm_90a runs there alone. Code for sm_80 also runs on sm_86, and
   // PTX on anything later; all of these have 99 KiB.
   bool isExact = llvm::StringRef(target.cpu).ends_with("a");
@@ -37,7 +35,7 @@ WarpTile chooseWarpTile(const ProductShape &shape, const Target &target,
   for (const WarpTile &tile : llvm::ArrayRef(tiles).drop_back())
     if (shape.rows * 4 > tile.m * 3 && shape.columns * 4 > tile.n * 3 &&
         countTiles(shape, tile.m, tile.n) >= target.cost.units &&
-        tile.bytes() <= sharedLimit(target) &&
+        tile.bytes() <= sharedOfBlock(target) &&
         (isByVectors || !tile.needsVectors))
       return tile;
   return std::end(tiles)[-1];

@@ -79,6 +79,10 @@ constexpr int64_t elementsOfStep(int64_t elementBytes) {
   return 32 * 4 / elementBytes;
 }
 
+/// Bytes of shared memory that a block may have wherever code for `target`
+/// runs.
+int64_t sharedOfBlock(const Target &target);
+
 /// The tiles of `m` x `n` that cover the results of all products.
 int64_t countTiles(const ProductShape &shape, int64_t m, int64_t n);
 

@@ -103,6 +103,32 @@ def test_chains(graph):
     assert accesses(found) == {"LDG.E.128": 8, "STG.E.128": 8} and barriers(found) == 0
 
 
+@pytest.mark.parametrize("dtype", [np.float16, np.float32])
+def test_a_row_by_a_matrix(graph, dtype):
+    """Eight vectors of the matrix are on their way at a time; sums of other blocks come by words."""
+    case = graph.case("product", "sums", steps=1)
+    case.output(case.node("MatMul", case.input(zeros(1, 4096, dtype=dtype)), case.input(zeros(4096, 4096, dtype=dtype))))
+    case = graph.case("columns", "sums", steps=1)
+    case.output(case.node("ReduceSum", case.input(zeros(16384, 1024, dtype=dtype)), np.array([0])))
+    assert not graph.compile().misplaced()
+    for case, each in zip(graph.cases, (8, 0)):
+        found = accesses(instructions(graph, case))
+        assert found["LDG.E.128"] == 8 and found.get("LDG.E.U16", each) == each, found
+
+
+def test_long_rows(graph):
+    """A row of odd length is read by vectors that are aligned in memory, and by edges."""
+    for dtype in (np.float16, np.float32):
+        case = graph.case(f"softmax{np.dtype(dtype).itemsize}", "rows", steps=1)
+        case.output(case.node("Softmax", case.input(zeros(1024, 50257, dtype=dtype)), axis=-1))
+    assert not graph.compile().misplaced()
+    for case in graph.cases:
+        found = instructions(graph, case)
+        reads = accesses(found)
+        assert "LDGSTS.E.BYPASS.128" in found or reads.get("LDG.E.128"), found
+        assert sum(n for name, n in reads.items() if not name.endswith("128")) <= 4, reads
+
+
 @pytest.mark.parametrize("dtype, wanted", [(np.float16, {"LDG.E.128": 2, "STG.E.128": 2}),
                                            (np.uint8, {"LDG.E.128": 4, "STG.E.64": 8})])
 def test_narrow_transposes(graph, dtype, wanted):

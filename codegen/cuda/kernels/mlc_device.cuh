@@ -74,6 +74,27 @@ MLC_DEVICE bf16 toBF16(float value) {
   return {uint16_t((bits + 0x7fff + ((bits >> 16) & 1)) >> 16)};
 }
 
+/// The larger and the smaller value; NaN where either is. -0 is below 0 (PTX:
+/// max.NaN; sm_80).
+MLC_DEVICE float maxOrNaN(float x, float y) {
+#if __CUDA_ARCH__ >= 800
+  float result;
+  asm("max.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(x), "f"(y));
+  return result;
+#else
+  return x != x ? x : y != y ? y : fmaxf(x, y);
+#endif
+}
+MLC_DEVICE float minOrNaN(float x, float y) {
+#if __CUDA_ARCH__ >= 800
+  float result;
+  asm("min.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(x), "f"(y));
+  return result;
+#else
+  return x != x ? x : y != y ? y : fminf(x, y);
+#endif
+}
+
 // Rounded towards zero. Values out of range saturate. NaN gives 0 from a float
 // to 32 bits, otherwise only the highest bit (PTX ISA 9.7.9.22, cvt).
 
@@ -116,26 +137,6 @@ MLC_DEVICE unsigned long long toUInt64(double value) {
   unsigned long long result;
   asm("cvt.rzi.u64.f64 %0, %1;" : "=l"(result) : "d"(value));
   return result;
-}
-
-/// The larger and the smaller number, NaN if either is one; -0 is less than 0.
-MLC_DEVICE float largerOf(float x, float y) {
-#if __CUDA_ARCH__ >= 800
-  float result;
-  asm("max.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(x), "f"(y));
-  return result;
-#else
-  return x != x || y != y ? x + y : fmaxf(x, y);
-#endif
-}
-MLC_DEVICE float smallerOf(float x, float y) {
-#if __CUDA_ARCH__ >= 800
-  float result;
-  asm("min.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(x), "f"(y));
-  return result;
-#else
-  return x != x || y != y ? x + y : fminf(x, y);
-#endif
 }
 
 //===----------------------------------------------------------------------===//

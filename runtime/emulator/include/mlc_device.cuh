@@ -270,6 +270,14 @@ MLC_DEVICE bf16 toBF16(float value) {
   return {uint16_t((bits + 0x7fff + ((bits >> 16) & 1)) >> 16)};
 }
 
+MLC_DEVICE float maxOrNaN(float x, float y) {
+  return x != x   ? x
+         : y != y ? y
+         : x == y ? (__float_as_uint(x) >> 31 ? y : x)
+                  : (x < y ? y : x);
+}
+MLC_DEVICE float minOrNaN(float x, float y) { return -maxOrNaN(-x, -y); }
+
 // Rounds towards zero and saturates. As on a GPU, NaN becomes 0 from a float to
 // 32 bits, else the highest bit alone.
 
@@ -309,18 +317,6 @@ MLC_DEVICE long long toInt64(double value) {
 }
 MLC_DEVICE unsigned long long toUInt64(double value) {
   return mlcEmulatorToInteger<unsigned long long>(value);
-}
-
-/// The larger and the smaller number, NaN if either is one; -0 is less than 0.
-MLC_DEVICE float largerOf(float x, float y) {
-  if (isnan(x) || isnan(y))
-    return __int_as_float(0x7fffffff);
-  return x < y || (x == y && signbit(x)) ? y : x;
-}
-MLC_DEVICE float smallerOf(float x, float y) {
-  if (isnan(x) || isnan(y))
-    return __int_as_float(0x7fffffff);
-  return y < x || (x == y && signbit(y)) ? y : x;
 }
 
 //===----------------------------------------------------------------------===//
