@@ -59,22 +59,33 @@ struct Pace {
   double wait;
   /// The share of the peak that large tiles reach.
   double shareOfPeak;
+  /// What all of them read from the cache, by what the target says; 0 if other
+  /// things take longer.
+  double shareOfCache;
 };
 } // namespace
 
 // docs/Measurements/cost-model.md. Of warpgroups and of others: mlc's kernels
 // on an H200. Windows of a convolution take divisions as well.
-static constexpr Pace ofGroups = {0.24e-6, 0.74}, ofWarps = {0.6e-6, 0.22},
-                      ofWindows = {0.85e-6, 0.22};
+static constexpr Pace ofGroups = {0.24e-6, 0.74, 1.15},
+                      ofWarps = {0.6e-6, 0.22, 0},
+                      ofWindows = {0.85e-6, 0.22, 0};
 
 /// The seconds of a step on a multiprocessor, which has `resident` tiles.
 static double secondsOfStep(const ProductShape &shape, const Target &target,
                             int64_t m, int64_t n, int64_t resident, Pace pace) {
   int64_t step = elementsOfStep(shape.elementBytes);
-  double peak = target.cost.contractionFlopsPerSecond / target.cost.units *
+  double units = double(target.cost.units);
+  double peak = target.cost.contractionFlopsPerSecond / units *
                 (4.0 / shape.elementBytes);
-  return std::max(2.0 * m * n * step * resident / (peak * pace.shareOfPeak),
-                  pace.wait);
+  double seconds = std::max(
+      2.0 * m * n * step * resident / (peak * pace.shareOfPeak), pace.wait);
+  // All multiprocessors read their factors from the cache that they share.
+  if (pace.shareOfCache > 0)
+    seconds = std::max(seconds, double((m + n) * 128 * resident) * units /
+                                    (target.cost.memory.front().bytesPerSecond *
+                                     pace.shareOfCache));
+  return seconds;
 }
 
 /// How fast a block adds up what others left, and what it waits before: the
@@ -118,9 +129,8 @@ struct Spread {
 
 int64_t mostPartsOfGroups(const ProductShape &shape, const Target &target,
                           const GroupTile &tile) {
-  return bestParts(
-      shape, tile.m, tile.n,
-      secondsOfStep(shape, target, tile.m, tile.n, tile.resident, ofGroups));
+  return bestParts(shape, tile.m, tile.n,
+                   secondsOfStep(shape, target, tile.m, tile.n, 1, ofGroups));
 }
 
 int64_t mostPartsOfWarps(const ProductShape &shape, const Target &target,
@@ -142,19 +152,16 @@ static double secondsOfGroups(const ProductShape &shape, const Target &target,
                               const GroupTile &tile) {
   Spread spread(shape, target, tile.m, tile.n, tile.resident, tile.resident,
                 mostPartsOfGroups(shape, target, tile));
+  int64_t resident = std::min<int64_t>(
+      tile.resident,
+      llvm::divideCeil(spread.tiles * spread.parts, target.cost.units));
   // No products are computed while a tile's results are finished.
-  constexpr double finishOfResult = 100e-12;
+  constexpr double ofTile = 1.5e-6, ofResult = 60e-12;
   double step =
-      secondsOfStep(shape, target, tile.m, tile.n, tile.resident, ofGroups);
-  double seconds =
-      double(spread.waves) *
-      (double(spread.steps) * step + double(tile.m * tile.n) * finishOfResult);
-  // All blocks read their factors from the cache that they share; the trial's
-  // did at 0.9 of what the target says.
-  double bytes = double(spread.tiles * spread.parts * spread.steps) *
-                 double((tile.m + tile.n) * 128);
-  double rate = 0.9 * target.cost.memory.front().bytesPerSecond;
-  return std::max(seconds, bytes / rate) +
+      secondsOfStep(shape, target, tile.m, tile.n, resident, ofGroups);
+  return double(spread.waves) *
+             (double(spread.steps) * step + ofTile +
+              double(tile.m * tile.n * resident) * ofResult) +
          secondsOfParts(spread.parts, tile.m, tile.n);
 }
 
@@ -171,7 +178,8 @@ GroupTile chooseGroupTile(const ProductShape &shape, const Target &target) {
     if (steps < tile.leastSteps)
       continue;
     double seconds = secondsOfGroups(shape, target, tile);
-    if (best && seconds >= least)
+    // A smaller one must be better by more than what the estimate knows.
+    if (best && seconds >= 0.97 * least)
       continue;
     best = &tile;
     least = seconds;

@@ -26,7 +26,7 @@ def with_wrong_output(packed, changed):
             if member.name.endswith("/0.npz") and name is None:
                 name = member.name.split("/")[0]
                 arrays = dict(np.load(io.BytesIO(content)))
-                arrays["out0"] = np.asarray(arrays["out0"] == 0).astype(arrays["out0"].dtype) + arrays["out0"]
+                arrays["out0"] = np.logical_not(arrays["out0"]).astype(arrays["out0"].dtype)
                 file = io.BytesIO()
                 np.savez(file, **arrays)
                 content = file.getvalue()

@@ -280,6 +280,8 @@ private:
     // One text for all pieces, in each of which registers are known.
 #pragma unroll 1
     for (int number = 0; number < BN / PIECE; ++number) {
+      if (!isWhole && piece.firstN >= problem.columns())
+        break;
       if (number + 1 < BN / PIECE) {
         const Results behind = {problem, task.batch, firstM,
                                 piece.firstN + PIECE};
