@@ -307,6 +307,10 @@ std::string ProblemPrinter::print(const SplitK &split, bool finishesRuns,
   size("rows", product(c, roles.rows));
   size("columns", product(c, roles.columns));
   size("K", product(c, roles.k));
+  std::optional<int64_t> terms = product(c, roles.k).asConstant();
+  bool hasFewSteps = terms && *terms * storageBytes(c.x.element) <= 8 * 128;
+  text += std::string("  static constexpr bool hasFewSteps = ") +
+          (hasFewSteps ? "true" : "false") + ";\n";
   size("batches", product(c, roles.batch));
   size("parts", split.parts);
   side("A", "m", roles.a(c), roles.rows, roles.aCasts(c));

@@ -11,6 +11,7 @@
 //   parts()                            blocks that share a tile, along K
 //   placeA(batch, m), stepA(k)         their sum is the position (PlaceA) of an
 //   placeB(batch, n), stepB(k)         element of A; the same for B
+//   hasFewSteps                        whether K is known and at most 1,024 bytes
 //   readsAgainA, readsAgainB           whether windows of neighbours overlap
 //   insideA(place), insideB(place)     whether it is outside the border, which
 //                                      is not in memory

@@ -63,7 +63,7 @@ template <int STAGES> struct Turn {
 
 /// The warpgroups that multiply, when they share sums with other blocks.
 template <int THREADS, int STAGES> struct Multipliers {
-  static constexpr int words = 128;
+  static constexpr int words = 64;
   MLC_DEVICE static int index() { return threadIdx.x - 128; }
   MLC_DEVICE static void sync() { syncNamed(1, THREADS); }
   MLC_DEVICE static unsigned *word() {
@@ -234,6 +234,8 @@ private:
     constexpr int nextB = TileB::across ? 128 : 2, run = step * 128;
     const bool arrives = threadIdx.x % 32 == 0;
     uint64_t *before = nullptr;
+    // The compiler waits for each product of few steps without a loop.
+#pragma unroll Problem::hasFewSteps ? 1 : 4
     for (Index s = task.begin; s < task.end; ++s, turn.next()) {
       waitForPhase(full + turn.stage, turn.use);
       const uint8_t *at = tiles + turn.stage * stageBytes;
