@@ -73,71 +73,6 @@ std::string PixelsPrinter::tapNumber() {
 }
 
 //===----------------------------------------------------------------------===//
-// Weights
-//===----------------------------------------------------------------------===//
-
-/// Loads an operand for all places of the kernel: as vectors of channels, or
-/// from shared memory where a channel's weights are neighbours.
-void PixelsPrinter::loadOperand(unsigned number) {
-  OpOperand &operand = op->getOpOperand(number);
-  std::string name = std::to_string(number);
-  Type element = elementOf(operand.get());
-  code.line(computeType(element) + " weights" + name + "[" + text(w.taps()) +
-            "][" + width + "];");
-  // Which element of what was loaded a read gets.
-  llvm::StringMap<std::string> loaded;
-  std::string taps = text(w.taps()), place = "(e * " + taps + " + tap)";
-  for (auto [i, run] : llvm::enumerate(plan.runs)) {
-    unsigned input = run.first.input;
-    if (llvm::none_of(w.others, [&](const WindowOther &other) {
-          return other.operand == number && other.input == input;
-        }))
-      continue;
-    std::string all = code.fresh("all");
-    code.line(vectorOf(elementOf(kernel.inputs[input])) + " " + all + "[" +
-              taps + "];");
-    code.line("#pragma unroll");
-    code.line("for (int v = 0; v < " + taps + "; ++v)");
-    code.line("  " + all + "[v] = loadVector<" + width + ">(run" +
-              std::to_string(i) + " + v * " + width + ");");
-    loaded["in" + std::to_string(input)] = all + "[" + place + " / " + width +
-                                           "].at[" + place + " % " + width +
-                                           "]";
-  }
-  forTaps(0, w.dims.size(), [&] {
-    code.line("const int tap = " + tapNumber() + ";");
-    for (const WindowOther &other : w.others) {
-      if (other.operand != number || plan.width == 1 ||
-          !isVector(kernel, w, other))
-        continue;
-      std::string input = "in" + std::to_string(other.input);
-      loaded[input] =
-          code.define(vectorOf(elementOf(kernel.inputs[other.input])), "v",
-                      "loadVector<" + width + ">(" + input + " + " +
-                          addressOf(other.input, other.places).text + ")") +
-          ".at[e]";
-    }
-    printer.onLoad = [&](const View &view, ArrayRef<Index>) {
-      return loaded.lookup(view.pointer);
-    };
-    forChannels([&] {
-      Indices indices =
-          printer.evaluate(op.getMatchingIndexingMap(&operand), loops);
-      code.line("weights" + name +
-                "[tap][e] = " + printer.element(operand.get(), indices) + ";");
-    });
-    printer.onLoad = nullptr;
-  });
-}
-
-void PixelsPrinter::loadWeights() {
-  for (OpOperand *operand : op.getDpsInputOperands())
-    if (operand->getOperandNumber() != w.operand &&
-        !op.getMatchingBlockArgument(operand).use_empty())
-      loadOperand(operand->getOperandNumber());
-}
-
-//===----------------------------------------------------------------------===//
 // Sums
 //===----------------------------------------------------------------------===//
 
@@ -394,8 +329,40 @@ void PixelsPrinter::finish() {
   });
 }
 
+/// Finds the thread's tile, and returns under which condition there is one.
+std::string PixelsPrinter::findTile() {
+  SmallVector<IntExpr> extents = plan.extents(kernel);
+  std::string part = "Index(task / " + text(plan.chunks(kernel)) + ")";
+  std::string own = "int(threadIdx.x) / " + text(plan.vectors);
+  if (plan.across == 0) {
+    code.line("const Index tile = " + part + " * " + text(plan.tiles) + " + " +
+              own + ";");
+    return "tile < " +
+           printer.size(elementCount(extents, kernel.context())).text;
+  }
+  code.line("const int own = " + own + ";");
+  places = printer.unflatten(Index(code.define("Index", "part", part)),
+                             plan.parts(kernel));
+  std::string condition;
+  auto place = [&](unsigned dim, StringRef name, int64_t count,
+                   const std::string &step) {
+    places[dim] =
+        printer.add(printer.mul(places[dim], Index(count)), Index(step));
+    places[dim] = Index(code.define("Index", name, places[dim].text));
+    if (!extents[dim].mod(count).isConstant(0))
+      condition += (condition.empty() ? "" : " && ") + places[dim].text +
+                   " < " + printer.size(extents[dim]).text;
+  };
+  std::string across = text(plan.across);
+  place(w.first, "tileRow", plan.down(), "own / " + across);
+  place(extents.size() - 1, "tileColumn", plan.across, "own % " + across);
+  return condition;
+}
+
 void PixelsPrinter::printThread() {
-  places = printer.unflatten(Index(std::string("tile")), plan.extents(kernel));
+  if (plan.across == 0)
+    places =
+        printer.unflatten(Index(std::string("tile")), plan.extents(kernel));
   places.push_back(Index(std::string("channel")));
   unsigned last = w.first + w.dims.size() - 1;
   auto scale = [&](Index &place, StringRef name, int64_t by) {
@@ -426,56 +393,27 @@ void PixelsPrinter::printThread() {
   finish();
 }
 
-/// Brings the weights of the block's channels to shared memory.
-void PixelsPrinter::bringRuns() {
-  if (plan.runs.empty())
-    return;
-  code.line("if (task != blockIdx.x)");
-  code.line("  syncBlock();");
-  int64_t channels = plan.vectors * plan.width;
-  for (auto [i, run] : llvm::enumerate(plan.runs)) {
-    auto [weights, at] = run;
-    std::string number = std::to_string(i), taps = text(weights.perGroup);
-    std::string type = storageType(elementOf(kernel.inputs[weights.input]));
-    printer.head.line(type + " *shared" + number + " = reinterpret_cast<" +
-                      type + " *>(sharedMemory() + " + std::to_string(at) +
-                      ");");
-    printer.helpers.need("minimum");
-    code.line("bringRun<" + text(plan.block()) + ">(shared" + number + ", in" +
-              std::to_string(weights.input) + ", firstChannel * " + taps +
-              ", minimum<Index>(firstChannel + " + text(channels) + ", " +
-              text(plan.channels(kernel)) + ") * " + taps + ");");
-    int64_t wide = 16 / storageBytes(elementOf(kernel.inputs[weights.input]));
-    code.line("const " + type + " *run" + number + " = shared" + number +
-              " + (channel - firstChannel) * " + taps + " + firstChannel * " +
-              taps + " % " + text(wide) + ";");
-  }
-  code.line("commitCopies();");
-  code.line("waitForCopies<0>();");
-  code.line("syncBlock();");
-}
-
 KernelText PixelsPrinter::print() {
-  IntExpr tiles = elementCount(plan.extents(kernel), kernel.context());
   int64_t chunks = plan.chunks(kernel);
   KernelText result;
   result.block = plan.block();
   result.sharedBytes = plan.sharedBytes;
   result.scratchBytes = IntExpr::constant(kernel.context(), 0);
-  result.tasks = tiles.ceilDiv(plan.tiles) * chunks;
+  result.tasks = elementCount(plan.parts(kernel), kernel.context()) * chunks;
   to.before = (skeletonText("vector.cuh") + skeletonText("windows.cuh")).str();
-  std::string vectors = text(plan.vectors);
   code.line("const Index firstChannel = Index(task % " + text(chunks) + ") * " +
             text(plan.vectors * plan.width) + ";");
   code.line("const Index channel = firstChannel + int(threadIdx.x) % " +
-            vectors + " * " + width + ";");
-  code.line("const Index tile = Index(task / " + text(chunks) + ") * " +
-            text(plan.tiles) + " + int(threadIdx.x) / " + vectors + ";");
-  bringRuns();
-  std::string isIn = "tile < " + printer.size(tiles).text;
+            text(plan.vectors) + " * " + width + ";");
+  std::string isIn = findTile();
   if (chunks * plan.vectors * plan.width != plan.channels(kernel))
-    isIn += " && channel < " + text(plan.channels(kernel));
-  code.block("if (" + isIn + ")", [&] { printThread(); });
+    isIn += (isIn.empty() ? "" : " && ") +
+            ("channel < " + text(plan.channels(kernel)));
+  bringRuns();
+  if (isIn.empty())
+    printThread();
+  else
+    code.block("if (" + isIn + ")", [&] { printThread(); });
   return result;
 }
 

@@ -245,6 +245,15 @@ SmallVector<IntExpr> PixelsPlan::extents(const Kernel &kernel) const {
   return all;
 }
 
+SmallVector<IntExpr> PixelsPlan::parts(const Kernel &kernel) const {
+  SmallVector<IntExpr> all = extents(kernel);
+  if (across == 0)
+    return {elementCount(all, kernel.context()).ceilDiv(tiles)};
+  all[w.first] = all[w.first].ceilDiv(down());
+  all.back() = all.back().ceilDiv(across);
+  return all;
+}
+
 /// Whether the epilogue's read has neighbouring channels.
 bool isVector(const Windows &w, const Read &read) {
   return !read.dims.empty() && read.dims.back() == int(w.loops.size()) - 1;
@@ -355,6 +364,43 @@ bool isVector(const Kernel &kernel, const Windows &w,
   });
 }
 
+/// Chooses how a block's tiles lie. A compact part of a picture has fewer
+/// neighbours that other blocks read as well, but may reach beyond its end.
+static void chooseAcross(const Kernel &kernel, PixelsPlan &plan) {
+  if (!plan.hasColumns())
+    return;
+  SmallVector<IntExpr> extents = plan.extents(kernel);
+  std::optional<int64_t> rows = extents[plan.w.first].asConstant();
+  std::optional<int64_t> columns = extents.back().asConstant();
+  if (!rows || !columns || *rows * *columns == 0)
+    return;
+  const WindowDim &row = plan.rowDim(), &column = plan.columnDim();
+  // Pixels that are read and written, for each that must be read.
+  auto costOf = [&](int64_t down, int64_t across) {
+    int64_t results = down * plan.rows * across * plan.columns;
+    int64_t read =
+        row.span(down * plan.rows) * column.span(across * plan.columns);
+    return double(read + results) /
+           double(results * row.stride * column.stride);
+  };
+  int64_t whole = std::min(*columns, plan.tiles);
+  double least = 0.9 * costOf(plan.tiles / whole, whole);
+  int64_t tiles = plan.tiles;
+  for (int64_t across = 1; across <= std::min(tiles, *columns); ++across) {
+    int64_t down = std::min(tiles / across, *rows);
+    double all = double(llvm::alignTo(*rows, down)) *
+                 double(llvm::alignTo(*columns, across));
+    double waste =
+        all / double(*rows * *columns) * double(tiles) / double(down * across);
+    double cost = costOf(down, across) * waste;
+    if (cost < least) {
+      least = cost;
+      plan.across = across;
+      plan.tiles = down * across;
+    }
+  }
+}
+
 /// Chooses the channels and pixels of a block, and what it brings to shared
 /// memory.
 static void shareBlock(const Kernel &kernel, PixelsPlan &plan,
@@ -373,6 +419,7 @@ static void shareBlock(const Kernel &kernel, PixelsPlan &plan,
   };
   while (all && plan.tiles > 1 && plan.block() > fewThreads && areFew())
     plan.tiles /= 2;
+  chooseAcross(kernel, plan);
   for (const WindowWeights &weights : plan.w.weights) {
     bool isRun = weights.perGroup == plan.w.taps() &&
                  weights.groups == plan.channels(kernel) &&

@@ -60,6 +60,10 @@ struct PixelsPlan {
 
   /// Vectors of channels and tiles of pixels that a block has at a time.
   int64_t vectors = 1, tiles = 1;
+  /// How many of its tiles are next to each other along the fastest dim of
+  /// windows; the others are below them. 0: a block has tiles that follow each
+  /// other in the order of the results.
+  int64_t across = 0;
   /// Weights of which each channel has all next to each other: a block brings
   /// those of its channels to shared memory, from these bytes on.
   llvm::SmallVector<std::pair<WindowWeights, int64_t>> runs;
@@ -85,8 +89,11 @@ struct PixelsPlan {
     return hasColumns() ? llvm::ArrayRef(w.dims).drop_front().drop_back()
                         : llvm::ArrayRef<WindowDim>();
   }
+  int64_t down() const { return tiles / across; }
   /// The extents of all dims of results but channels, in tiles.
   llvm::SmallVector<IntExpr> extents(const Kernel &kernel) const;
+  /// The same in tiles of blocks.
+  llvm::SmallVector<IntExpr> parts(const Kernel &kernel) const;
 };
 
 /// Whether a read of the epilogue, or one of another operand of the reduction,

@@ -65,6 +65,7 @@ public:
 
 private:
   void bringRuns();
+  std::string findTile();
   void printThread();
   void loadWeights();
   void loadOperand(unsigned number);

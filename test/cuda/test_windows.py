@@ -196,6 +196,8 @@ def test_channels_last(tools, tmp_path):
             ("line", (2, 50, 12), [4], np.float32, dict(pads=[2, 3], strides=[3])),
             ("unpadded", (2, 11, 9, 16), [3, 3], np.float16, dict(strides=[2, 1])),
             ("large", (8, 41, 39, 16), [3, 3], np.float16, dict(pads=[1, 1, 1, 1])),
+            # A block has a compact part of the picture.
+            ("compact", (2, 21, 43, 32), [3, 3], np.float32, dict(pads=[1, 1, 1, 1])),
             ("open", (2, 9, 14, 8), [3, 3], np.float32, dict(pads=[1, 1, 1, 1], dims=["N", "H", "W", 8],
                                                              others=[(1, 5, 7, 8), (0, 5, 7, 8), (3, 12, 4, 8)]))]:
         tolerance = 1e-5 if dtype == np.float32 else 5e-3
@@ -205,7 +207,7 @@ def test_channels_last(tools, tmp_path):
         more = {n: v for n, v in more.items() if n != "residual"}
         if name == "open":
             more["dims"] = ["M", "P", "Q", 8]
-        if name != "large" and max(more.get("pads", [0])) < min(kernel):
+        if name not in ("large", "compact") and max(more.get("pads", [0])) < min(kernel):
             last(graph.case(f"{name}_max", None, 1e-6), "MaxPool", shape, kernel_shape=kernel, dtype=dtype, **more)
             if name in ("plain", "unpadded"):
                 last(graph.case(f"{name}_mean", None, tolerance), "AveragePool", shape, kernel_shape=kernel, dtype=dtype, **more)
@@ -215,6 +217,7 @@ def test_channels_last(tools, tmp_path):
     # Pixels are read and written by vectors of channels.
     found = [s for s in graph.sources.values() if skeleton_of(s) == "windows" and re.search(r"pixel0 = loadVector(?:Or)?<[248]>", s)]
     assert len(found) >= 12
+    assert any("tileColumn" in s for s in found)
 
 
 @pytest.mark.skipif(sass.NVDISASM is None, reason="nvdisasm, which shows machine code, is not installed (./dev setup)")
