@@ -18,7 +18,7 @@ static Type elementOf(Value tensor) {
 
 static std::string text(int64_t value) { return Index(value).text; }
 
-/// Brings the weights of the block's channels to shared memory.
+/// Starts to bring the weights of the block's channels to shared memory.
 void PixelsPrinter::bringRuns() {
   if (plan.runs.empty())
     return;
@@ -43,6 +43,11 @@ void PixelsPrinter::bringRuns() {
               taps + " % " + text(wide) + ";");
   }
   code.line("commitCopies();");
+}
+
+void PixelsPrinter::waitForRuns() {
+  if (plan.runs.empty())
+    return;
   code.line("waitForCopies<0>();");
   code.line("syncBlock();");
 }

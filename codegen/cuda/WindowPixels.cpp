@@ -111,40 +111,70 @@ std::string PixelsPrinter::inside() {
   return condition;
 }
 
+/// The operand's pad, if nothing else lies between it and its input: then a
+/// vector has the pad's value outside.
+static tensor::PadOp padOf(const Kernel &kernel, const Windows &w) {
+  auto pad = w.op->getOperand(w.operand).getDefiningOp<tensor::PadOp>();
+  bool isAlone = pad && kernel.isInput(pad.getSource()) && w.inputs.size() == 1;
+  return isAlone ? pad : tensor::PadOp();
+}
+
+/// Loads the pixel at `at` of input `i` if `condition` holds.
+std::string PixelsPrinter::loadOf(unsigned i, std::string condition) {
+  unsigned number = w.inputs[i];
+  Value input = kernel.inputs[number];
+  Index address(0);
+  const View &view = printer.views[input];
+  for (auto [d, index] : llvm::enumerate(w.places)) {
+    bool isWindow = d >= w.first && d < w.first + w.dims.size();
+    Index place = isWindow && w.dims[d - w.first].operandDim >= 0
+                      ? inputIndex(d - w.first)
+                      : printer.evaluate(index, loops);
+    address = printer.add(address, printer.mul(place, view.strides[d]));
+  }
+  std::string from = "in" + std::to_string(number) + " + " + address.text;
+  if (std::string more = inside(); !more.empty())
+    condition += (condition.empty() ? "" : " && ") + more;
+  if (condition.empty())
+    return "loadVector<" + width + ">(" + from + ")";
+  Type type = elementOf(input);
+  tensor::PadOp pad = padOf(kernel, w);
+  std::string outside =
+      pad ? toStorage(type, printer.element(pad.getConstantPaddingValue(), {}))
+          : storageType(type) + "()";
+  return "loadVectorOr<" + width + ">(" + condition + ", " + from + ", " +
+         outside + ")";
+}
+
+/// Loads all pixels of the thread's windows.
+void PixelsPrinter::loadPixels(const std::string &isIn) {
+  std::string rows = text(plan.rowDim().span(plan.rows)),
+              span = text(plan.columnSpan());
+  code.line(vectorOf(elementOf(kernel.inputs[w.inputs.front()])) + " pixels[" +
+            rows + "][" + span + "];");
+  at.assign(w.dims.size(), Index(0));
+  code.line("#pragma unroll");
+  code.block("for (int r = 0; r < " + rows + "; ++r)", [&] {
+    code.line("#pragma unroll");
+    code.block("for (int q = 0; q < " + span + "; ++q)", [&] {
+      at[0] = Index(code.define("Index", "row", "firstRow + r"));
+      if (plan.hasColumns())
+        at.back() = Index(code.define("Index", "column", "firstColumn + q"));
+      std::string load = loadOf(0, isIn);
+      code.line("pixels[r][q] = " + load + ";");
+    });
+  });
+}
+
 /// Reads the pixel at `at` into x[q].
 void PixelsPrinter::readPixel() {
   OpOperand &operand = op->getOpOperand(w.operand);
-  std::string condition = inside();
-  // Where nothing else lies between, the vector has the pad's value outside.
-  auto pad = operand.get().getDefiningOp<tensor::PadOp>();
-  if (pad && (!kernel.isInput(pad.getSource()) || w.inputs.size() != 1))
-    pad = nullptr;
-  for (auto [i, number] : llvm::enumerate(w.inputs)) {
-    Value input = kernel.inputs[number];
-    Type type = elementOf(input);
-    std::string name = "pixel" + std::to_string(i);
-    Index address(0);
-    const View &view = printer.views[input];
-    for (auto [d, index] : llvm::enumerate(w.places)) {
-      bool isWindow = d >= w.first && d < w.first + w.dims.size();
-      Index place = isWindow && w.dims[d - w.first].operandDim >= 0
-                        ? inputIndex(d - w.first)
-                        : printer.evaluate(index, loops);
-      address = printer.add(address, printer.mul(place, view.strides[d]));
-    }
-    std::string from = "in" + std::to_string(number) + " + " + address.text;
-    if (condition.empty()) {
-      code.line("const " + vectorOf(type) + " " + name + " = loadVector<" +
-                width + ">(" + from + ");");
-      continue;
-    }
-    std::string outside =
-        pad ? toStorage(type,
-                        printer.element(pad.getConstantPaddingValue(), {}))
-            : storageType(type) + "()";
-    code.line("const " + vectorOf(type) + " " + name + " = loadVectorOr<" +
-              width + ">(" + condition + ", " + from + ", " + outside + ");");
+  for (unsigned i = 0; i < w.inputs.size(); ++i) {
+    std::string load = plan.loadsFirst ? "pixels[r][q]" : loadOf(i, "");
+    code.line("const " + vectorOf(elementOf(kernel.inputs[w.inputs[i]])) +
+              " pixel" + std::to_string(i) + " = " + load + ";");
   }
+  tensor::PadOp pad = padOf(kernel, w);
   printer.onLoad = [&](const View &view, ArrayRef<Index>) -> std::string {
     for (auto [i, number] : llvm::enumerate(w.inputs))
       if (view.pointer == "in" + std::to_string(number))
@@ -359,7 +389,8 @@ std::string PixelsPrinter::findTile() {
   return condition;
 }
 
-void PixelsPrinter::printThread() {
+/// Finds where the thread's windows begin.
+void PixelsPrinter::placeThread() {
   if (plan.across == 0)
     places =
         printer.unflatten(Index(std::string("tile")), plan.extents(kernel));
@@ -387,6 +418,9 @@ void PixelsPrinter::printThread() {
   start("firstRow", w.first, plan.rowDim());
   if (plan.hasColumns())
     start("firstColumn", last, plan.columnDim());
+}
+
+void PixelsPrinter::computeThread() {
   loadWeights();
   startSums();
   reduceWindows();
@@ -409,11 +443,23 @@ KernelText PixelsPrinter::print() {
   if (chunks * plan.vectors * plan.width != plan.channels(kernel))
     isIn += (isIn.empty() ? "" : " && ") +
             ("channel < " + text(plan.channels(kernel)));
+  if (plan.loadsFirst) {
+    isIn = isIn.empty() ? "" : code.define("bool", "isIn", isIn);
+    placeThread();
+  }
   bringRuns();
+  if (plan.loadsFirst)
+    loadPixels(isIn);
+  waitForRuns();
+  auto thread = [&] {
+    if (!plan.loadsFirst)
+      placeThread();
+    computeThread();
+  };
   if (isIn.empty())
-    printThread();
+    thread();
   else
-    code.block("if (" + isIn + ")", [&] { printThread(); });
+    code.block("if (" + isIn + ")", thread);
   return result;
 }
 

@@ -437,6 +437,22 @@ static void shareBlock(const Kernel &kernel, PixelsPlan &plan,
   }
 }
 
+/// Whether all pixels of a thread are loaded before its weights. That takes
+/// registers, but where threads are few, the time is that of their loads.
+static bool shouldLoadFirst(const Kernel &kernel, const PixelsPlan &plan,
+                            const Target &target) {
+  constexpr int64_t threadsOfUnit = 768, mostRegisters = 72;
+  int64_t bytes = storageBytes(elementOf(kernel.inputs[plan.w.inputs.front()]));
+  int64_t reads = plan.rowDim().span(plan.rows) * plan.columnSpan();
+  std::optional<int64_t> tiles =
+      elementCount(plan.extents(kernel), kernel.context()).asConstant();
+  return tiles && !plan.runs.empty() && plan.w.inputs.size() == 1 &&
+         plan.middle().empty() &&
+         *tiles * plan.channels(kernel) / plan.width <=
+             threadsOfUnit * int64_t(target.cost.units) &&
+         reads * llvm::divideCeil(plan.width * bytes, 4) <= mostRegisters;
+}
+
 std::optional<PixelsPlan> planPixels(const Kernel &kernel,
                                      const EmitOptions &options) {
   if (kernel.repeats > 1)
@@ -458,6 +474,7 @@ std::optional<PixelsPlan> planPixels(const Kernel &kernel,
   plan.width = chooseChannels(kernel, plan.w);
   chooseTile(kernel, plan, options.target);
   shareBlock(kernel, plan, options.target);
+  plan.loadsFirst = shouldLoadFirst(kernel, plan, options.target);
   return plan;
 }
 

@@ -68,6 +68,8 @@ struct PixelsPlan {
   /// those of its channels to shared memory, from these bytes on.
   llvm::SmallVector<std::pair<WindowWeights, int64_t>> runs;
   int64_t sharedBytes = 0;
+  /// Whether a thread loads all of its pixels while the block's weights come.
+  bool loadsFirst = false;
 
   int64_t block() const { return vectors * tiles; }
   int64_t channels(const Kernel &kernel) const {

@@ -65,12 +65,16 @@ public:
 
 private:
   void bringRuns();
+  void waitForRuns();
   std::string findTile();
-  void printThread();
+  void placeThread();
+  void computeThread();
   void loadWeights();
   void loadOperand(unsigned number);
   void startSums();
   void reduceWindows();
+  std::string loadOf(unsigned i, std::string condition);
+  void loadPixels(const std::string &isIn);
   void readPixels();
   void readPixel();
   void addPixels();

@@ -215,7 +215,7 @@ def test_channels_last(tools, tmp_path):
     skeletons = {k: skeleton_of(s) for k, s in graph.sources.items()}
     assert list(skeletons.values()).count("windows") >= len(graph.cases) - 4, skeletons
     # Pixels are read and written by vectors of channels.
-    found = [s for s in graph.sources.values() if skeleton_of(s) == "windows" and re.search(r"pixel0 = loadVector(?:Or)?<[248]>", s)]
+    found = [s for s in graph.sources.values() if skeleton_of(s) == "windows" and re.search(r"pixel(?:0|s\[r\]\[q\]) = loadVector(?:Or)?<[248]>", s)]
     assert len(found) >= 12
     assert any("tileColumn" in s for s in found)
 
@@ -254,6 +254,11 @@ def test_small_pictures_occupy_all_multiprocessors(tools, tmp_path):
     tasks = [int(launch[2]) for launch in launches if launch and skeletons[launch[1]] == "windows"]
     assert len(tasks) == 3
     assert min(tasks) >= 2 * 132
+    # Pixels are loaded while weights come.
+    for source in graph.sources.values():
+        if skeleton_of(source) == "windows":
+            body = source[source.index("MLC_KERNEL"):]
+            assert body.index("commitCopies") < body.index("pixels[r][q] = loadVectorOr") < body.index("waitForCopies")
 
 
 def test_each_element_is_brought_once(graph):
