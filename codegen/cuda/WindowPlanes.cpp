@@ -148,43 +148,71 @@ View PlanesPrinter::viewOfTile(unsigned i) {
   return view;
 }
 
-void PlanesPrinter::forInner(function_ref<void()> inside) {
+void PlanesPrinter::forInner(bool reads, function_ref<void()> inside) {
   auto level = [&](auto &self, unsigned d) -> void {
     if (d == w.dims.size())
       return inside();
     if (w.dims[d].kernel == 1)
       return self(self, d + 1);
     std::string name = "k" + std::to_string(d);
+    bool isLast = d + 1 == w.dims.size();
     code.line("#pragma unroll");
-    code.block("for (int " + name + " = 0; " + name + " < " +
-                   text(w.dims[d].kernel) + "; ++" + name + ")",
-               [&] { self(self, d + 1); });
+    code.block(
+        "for (int " + name + " = 0; " + name + " < " +
+            text(reads && isLast ? plan.columnReads() : w.dims[d].kernel) +
+            "; ++" + name + ")",
+        [&] { self(self, d + 1); });
   };
   level(level, 1);
 }
 
-/// The number of the kernel's place in a row.
-std::string PlanesPrinter::windowIndex() const {
+/// The number of what was read in a row; `column`: for the thread's element of
+/// that number.
+std::string PlanesPrinter::windowIndex(const std::string &column) const {
   std::string at;
   for (auto [d, dim] : llvm::enumerate(w.dims)) {
     if (d == 0 || dim.kernel == 1)
       continue;
     std::string name = "k" + std::to_string(d);
-    at =
-        at.empty() ? name : "(" + at + ") * " + text(dim.kernel) + " + " + name;
+    bool isLast = d + 1 == w.dims.size();
+    if (isLast && plan.columns > 1 && !column.empty())
+      name = times(column, dim.stride) + " + " + name;
+    at = at.empty() ? name
+                    : "(" + at + ") * " +
+                          text(isLast ? plan.columnReads() : dim.kernel) +
+                          " + " + name;
   }
   return at.empty() ? "0" : at;
 }
 
+std::string PlanesPrinter::sumOf(const std::string &column) const {
+  return plan.columns == 1
+             ? "sum[j]"
+             : "sum[j * " + text(plan.columns) + " + " + column + "]";
+}
+
+void PlanesPrinter::forColumns(Indices loops,
+                               function_ref<void(const Indices &)> inside) {
+  if (plan.columns == 1)
+    return inside(loops);
+  code.line("#pragma unroll");
+  code.block("for (int i = 0; i < " + text(plan.columns) + "; ++i)", [&] {
+    if (int loop = w.dims.back().loop; loop >= 0)
+      loops[loop] = Index("(" + inner.back().text + " + i)");
+    inside(loops);
+  });
+}
+
 /// Reads what windows have of row `r`.
 void PlanesPrinter::readRow(const Indices &loops) {
-  int64_t count = 1;
-  for (const WindowDim &dim : ArrayRef(w.dims).drop_front())
+  int64_t count = w.dims.size() == 1 ? 1 : plan.columnReads();
+  for (const WindowDim &dim :
+       ArrayRef(w.dims).drop_front().drop_back(w.dims.size() == 1 ? 0 : 1))
     count *= dim.kernel;
   OpOperand &operand = op->getOpOperand(w.operand);
   std::string type = computeType(elementOf(operand.get()));
   code.line(type + " x[" + text(count) + "];");
-  forInner([&] {
+  forInner(/*reads=*/true, [&] {
     AffineMap map = op.getMatchingIndexingMap(&operand);
     Indices at(map.getNumResults());
     for (auto [d, dim] : llvm::enumerate(w.dims)) {
@@ -220,23 +248,25 @@ void PlanesPrinter::addRow(const Indices &loops) {
     if (rows.dilation > 1)
       isTap += " && (r - " + below + ") % " + text(rows.dilation) + " == 0";
     code.block("if (" + isTap + ")", [&] {
-      forInner([&] {
+      auto add = [&](const Indices &loops) {
         SmallVector<std::string> operands(op->getNumOperands());
         for (OpOperand &operand : op->getOpOperands()) {
           unsigned number = operand.getOperandNumber();
           if (op.getMatchingBlockArgument(&operand).use_empty())
             continue;
           operands[number] =
-              number == w.operand ? "x[" + windowIndex() + "]"
+              number == w.operand ? "x[" + windowIndex("i") + "]"
               : number >= op.getNumDpsInputs()
-                  ? "sum[j]"
+                  ? sumOf("i")
                   : printer.element(
                         operand.get(),
                         printer.evaluate(op.getMatchingIndexingMap(&operand),
                                          loops));
         }
-        code.line("sum[j] = " + printer.apply(op, operands).front() + ";");
-      });
+        code.line(sumOf("i") + " = " + printer.apply(op, operands).front() +
+                  ";");
+      };
+      forInner(/*reads=*/false, [&] { forColumns(loops, add); });
     });
   });
 }
@@ -298,22 +328,34 @@ void PlanesPrinter::reduceWindows(Indices loops) {
   channels(channels, 0);
 }
 
-/// Computes and stores the sums of an item.
+/// Computes the sums of an item, and stores them in shared memory unless the
+/// thread itself finishes them.
 void PlanesPrinter::printSums(const Indices &loops) {
   std::string type = computeType(plan.sum), count = text(plan.perThread);
-  std::string init = printer.initials(op, loops).front();
-  code.line(type + " sum[" + count + "];");
-  code.line("#pragma unroll");
-  code.line("for (int j = 0; j < " + count + "; ++j)");
-  code.line("  sum[j] = " + init + ";");
+  code.line(type + " sum[" + text(plan.perThread * plan.columns) + "];");
+  forColumns(loops, [&](const Indices &loops) {
+    std::string init = printer.initials(op, loops).front();
+    code.line("#pragma unroll");
+    code.line("for (int j = 0; j < " + count + "; ++j)");
+    code.line("  " + sumOf("i") + " = " + init + ";");
+  });
   reduceWindows(loops);
+  if (plan.isDirect)
+    return;
   code.line("#pragma unroll");
   code.line("for (int j = 0; j < " + count + "; ++j)");
   std::string rows = plan.band ? "count" : text(plan.outRows);
   if (plan.band || plan.outRows % plan.perThread != 0)
     code.line("  if (local + j < " + rows + ")");
-  code.line("    sums[(plane * " + text(plan.band ? plan.band : plan.outRows) +
-            " + local + j) * " + text(plan.outRow) + " + column] = sum[j];");
+  std::string at = "(plane * " + text(plan.band ? plan.band : plan.outRows) +
+                   " + local + j) * " + text(plan.outRow) + " + " +
+                   times("column", plan.columns);
+  if (plan.columns == 1) {
+    code.line("    sums[" + at + "] = sum[j];");
+    return;
+  }
+  code.line("    for (int i = 0; i < " + text(plan.columns) + "; ++i)");
+  code.line("      sums[" + at + " + i] = " + sumOf("i") + ";");
 }
 
 /// One item: elements below each other.
@@ -323,16 +365,18 @@ void PlanesPrinter::printItem() {
   SmallVector<IntExpr> extents;
   for (const WindowDim &dim : ArrayRef(w.dims).drop_front())
     extents.push_back(dim.out);
-  code.line("const int column = item % " + text(plan.outRow) + ";");
-  code.line("const int local = item / " + text(plan.outRow) + " % " +
+  if (plan.columns > 1)
+    extents.back() = extents.back().floorDiv(plan.columns);
+  int64_t itemsOfRow = plan.outRow / plan.columns;
+  code.line("const int column = item % " + text(itemsOfRow) + ";");
+  code.line("const int local = item / " + text(itemsOfRow) + " % " +
             times(text(rowsOfPlane), plan.perThread) + ";");
   // The last band may be shorter.
   if (plan.band && plan.outRows % plan.band != 0) {
     code.line("if (local >= count)");
     code.line("  continue;");
   }
-  code.line("const int plane = item / " + text(plan.outRow * rowsOfPlane) +
-            ";");
+  code.line("const int plane = item / " + text(itemsOfRow * rowsOfPlane) + ";");
   code.line("const int own = " + over("plane", w.results) + ";");
   Index row(std::string(plan.band ? "(first + local)" : "local"));
   code.line("const int from = " +
@@ -346,8 +390,10 @@ void PlanesPrinter::printItem() {
   for (const Index &index :
        printer.unflatten(Index(std::string("column")), extents))
     inner.push_back(index);
+  if (plan.columns > 1)
+    inner.back() = printer.mul(inner.back(), Index(plan.columns));
 
-  Indices places(shape.size(), Index(0));
+  places.assign(shape.size(), Index(0));
   placeGroups(Index(std::string("plane")), places);
   Indices loops(op.getNumLoops(), Index(0));
   for (unsigned d = 0; d < w.first; ++d)
@@ -379,97 +425,13 @@ void PlanesPrinter::compute() {
     items = "count * " + items;
   code.block("for (int item = threadIdx.x; item < " + items +
                  "; item += " + block + ")",
-             [&] { printItem(); });
-  printer.views = saved;
+             [&] {
+               printItem();
+               printer.views = saved;
+               if (plan.isDirect)
+                 finishItem();
+             });
   code.line("syncBlock();");
-}
-
-/// Computes what follows from the vector of sums at `at`.
-void PlanesPrinter::finishVector(const std::string &base, const Index &plane) {
-  std::string v = std::to_string(plan.width);
-  for (auto [i, read] : llvm::enumerate(w.reads)) {
-    std::string type = storageType(elementOf(kernel.inputs[read.input]));
-    code.line("const Vector<" + type + ", " + v + "> v" + std::to_string(i) +
-              " = loadVector<" + v + ">(in" + std::to_string(read.input) +
-              " + " + base + " + at);");
-  }
-  std::string from = "sums + at";
-  if (plan.band && w.results > 1)
-    from = "sums + result * " + text(plan.band * plan.outRow) + " + at";
-  code.line("const Vector<" + computeType(plan.sum) + ", " + v +
-            "> s = loadVector<" + v + ">(" + from + ");");
-  for (auto [i, output] : llvm::enumerate(kernel.outputs))
-    code.line("Vector<" + storageType(elementOf(output)) + ", " + v + "> y" +
-              std::to_string(i) + ";");
-  Indices places(shape.size(), Index(0));
-  bool isOnePlane = plan.band || plan.outPlane() % plan.width == 0;
-  Index own = plane;
-  if (!plan.band && isOnePlane)
-    own = Index(code.define("int", "own", "at / " + text(plan.outPlane())));
-  if (isOnePlane)
-    placeGroups(own, places);
-  code.line("#pragma unroll");
-  code.block("for (int e = 0; e < " + v + "; ++e)", [&] {
-    if (!isOnePlane) {
-      own = Index(
-          code.define("int", "own", "(at + e) / " + text(plan.outPlane())));
-      placeGroups(own, places);
-    }
-    std::string rest = plan.band ? "first * " + text(plan.outRow) + " + at + e"
-                                 : "(at + e) % " + text(plan.outPlane());
-    SmallVector<IntExpr> extents;
-    for (const WindowDim &dim : w.dims)
-      extents.push_back(dim.out);
-    Index flat(code.define("int", "flat", rest));
-    for (auto [d, index] : llvm::enumerate(printer.unflatten(flat, extents)))
-      places[w.first + d] = index;
-    printer.known[op->getResult(0)] = "s.at[e]";
-    printer.onLoad = [&](const View &view, ArrayRef<Index> indices) {
-      std::optional<Read> read = readAt(kernel, view, indices, places);
-      auto found = read ? llvm::find(w.reads, *read) : w.reads.end();
-      return found == w.reads.end()
-                 ? std::string()
-                 : "v" + std::to_string(found - w.reads.begin()) + ".at[e]";
-    };
-    for (auto [i, output] : llvm::enumerate(kernel.outputs))
-      code.line("y" + std::to_string(i) + ".at[e] = " +
-                toStorage(elementOf(output), printer.element(output, places)) +
-                ";");
-    printer.onLoad = nullptr;
-    printer.known.erase(op->getResult(0));
-  });
-  for (size_t i = 0; i < kernel.outputs.size(); ++i)
-    code.line("storeVector<" + v + ">(out" + std::to_string(i) + " + " + base +
-              " + at, y" + std::to_string(i) + ");");
-}
-
-void PlanesPrinter::finishRun(const std::string &base, const std::string &total,
-                              const Index &plane) {
-  std::string v = std::to_string(plan.width);
-  code.block("for (int at = threadIdx.x * " + v + "; at < " + total +
-                 "; at += " + text(plan.block * plan.width) + ")",
-             [&] { finishVector(base, plane); });
-}
-
-/// Computes what follows from the sums, by vectors of the results' neighbours.
-void PlanesPrinter::finish() {
-  printer.keepsRoundings = to.options.keepsRoundings;
-  if (!plan.band) {
-    int64_t ofGroup = w.results * plan.outPlane();
-    code.line("const Index base = group * " + text(ofGroup) + ";");
-    finishRun("base", "count * " + text(ofGroup), Index(0));
-    return;
-  }
-  auto run = [&](const std::string &result) {
-    code.line("const Index base = (group * " + text(w.results) + " + " +
-              result + ") * " + text(plan.outPlane()) + " + first * " +
-              text(plan.outRow) + ";");
-    finishRun("base", "count * " + text(plan.outRow), Index(result));
-  };
-  if (w.results == 1)
-    return run("0");
-  code.block("for (int result = 0; result < " + text(w.results) + "; ++result)",
-             [&] { run("result"); });
 }
 
 KernelText PlanesPrinter::print() {

@@ -41,7 +41,27 @@ void PlanesPlan::place(const Kernel &kernel) {
     weights.push_back(add(std::max<int64_t>(groups, 1) * own.perGroup,
                           storageBytes(elementOf(kernel.inputs[own.input]))));
   int64_t outputs = band ? band * outRow : groups * outPlane();
-  sums = add(outputs * w.results, storageBytes(sum));
+  if (!isDirect)
+    sums = add(outputs * w.results, storageBytes(sum));
+}
+
+/// Chooses the elements next to each other that a thread computes, and whether
+/// it finishes them itself. Lanes should not meet in banks of shared memory
+/// more often than twice, and write runs of whole sectors.
+static void chooseColumns(const Kernel &kernel, PlanesPlan &plan) {
+  constexpr int64_t mostBytes = 8, leastRun = 64, pair = 2;
+  const WindowDim &last = plan.w.dims.back();
+  if (plan.w.dims.size() == 1)
+    return;
+  int64_t out = last.out.getConstant(), in = 1, least = 8;
+  for (unsigned input : plan.w.inputs)
+    in = std::max(in, storageBytes(elementOf(kernel.inputs[input])));
+  for (Value output : kernel.outputs)
+    least = std::min(least, storageBytes(elementOf(output)));
+  if (last.dilation == 1 && last.kernel > 1 && out % pair == 0 &&
+      pair * last.stride * in <= mostBytes)
+    plan.columns = pair;
+  plan.isDirect = out * least >= leastRun;
 }
 
 /// How many elements below each other a thread computes: rows are read for
@@ -52,6 +72,8 @@ static int64_t choosePerThread(const PlanesPlan &plan, const Target &target) {
   int64_t inner = 1;
   for (const WindowDim &dim : ArrayRef(plan.w.dims).drop_front())
     inner *= dim.kernel;
+  int64_t innerReads = inner / plan.w.dims.back().kernel * plan.columnReads();
+  inner *= plan.columns;
   constexpr int64_t mostProducts = 256, most = 8, threadsOfUnit = 256;
   // A read of shared memory with its bounds takes as long as some products.
   constexpr double read = 3;
@@ -59,14 +81,15 @@ static int64_t choosePerThread(const PlanesPlan &plan, const Target &target) {
   int64_t best = 1;
   double columns = 1 << 20;
   if (std::optional<int64_t> groups = plan.w.groups.asConstant())
-    columns = double(*groups) * plan.w.results * plan.outRow;
+    columns =
+        double(*groups) * plan.w.results * double(plan.outRow / plan.columns);
   for (int64_t count = 1; count <= std::min(most, plan.outRows); ++count) {
     int64_t products = count * plan.rows().kernel * inner;
     if (count > 1 && products > mostProducts)
       break;
     int64_t steps = llvm::divideCeil(plan.outRows, count);
-    double cost =
-        double(steps) * (read * plan.rows().span(count) * inner + products);
+    double cost = double(steps) *
+                  (read * plan.rows().span(count) * innerReads + products);
     double wanted = double(threadsOfUnit) * target.cost.units;
     cost *= std::max(1.0, wanted / (columns * steps));
     if (count == 1 || cost < leastCost) {
@@ -208,12 +231,14 @@ std::optional<PlanesPlan> planPlanes(const Kernel &kernel,
   for (unsigned input : plan.w.inputs)
     if (storageBytes(elementOf(kernel.inputs[input])) > 8)
       return std::nullopt;
+  chooseColumns(kernel, plan);
   plan.perThread = choosePerThread(plan, options.target);
   if (!chooseGroups(kernel, plan, options.target) && !chooseBand(kernel, plan))
     return std::nullopt;
   plan.width = chooseWidth(kernel, plan);
-  plan.block =
-      std::clamp<int64_t>(llvm::alignTo(plan.items(), 32), 64, threads);
+  int64_t rounds = llvm::divideCeil(plan.items(), threads);
+  plan.block = std::clamp<int64_t>(
+      llvm::alignTo(llvm::divideCeil(plan.items(), rounds), 32), 64, threads);
   return plan;
 }
 
@@ -228,7 +253,8 @@ void declareTiles(KernelPrinter &to, const PlanesPlan &plan) {
   for (auto [i, weights] : llvm::enumerate(plan.w.weights))
     declare(storageType(elementOf(to.kernel.inputs[weights.input])),
             "weights" + Twine(i), plan.weights[i]);
-  declare(computeType(plan.sum), "sums", plan.sums);
+  if (!plan.isDirect)
+    declare(computeType(plan.sum), "sums", plan.sums);
 }
 
 //===----------------------------------------------------------------------===//

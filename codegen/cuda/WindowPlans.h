@@ -18,8 +18,12 @@ struct PlanesPlan {
   Windows w;
   /// Extents of the slowest dim of windows and of all others together.
   int64_t inRows = 1, outRows = 1, inRow = 1, outRow = 1;
-  /// Elements below each other that a thread computes.
-  int64_t perThread = 1;
+  /// Elements below each other that a thread computes, and elements next to
+  /// each other, which divide the extent of the fastest dim.
+  int64_t perThread = 1, columns = 1;
+  /// Whether a thread finishes its sums itself: rows are long enough for that.
+  /// Otherwise they go through shared memory.
+  bool isDirect = false;
   /// Groups of a task, or rows of the band of one group; 0 where it is the
   /// other.
   int64_t groups = 0, band = 0;
@@ -40,11 +44,15 @@ struct PlanesPlan {
   int64_t bands() const { return llvm::divideCeil(outRows, band); }
   /// Elements of a tile for each channel of a group, and of all of it.
   int64_t segment(int64_t bytesOfElement) const;
+  /// Elements that a thread reads along the fastest dim.
+  int64_t columnReads() const {
+    return columns == 1 ? w.dims.back().kernel : w.dims.back().span(columns);
+  }
   /// Threads' work of one task.
   int64_t items() const {
     return (band ? llvm::divideCeil(band, perThread)
                  : groups * llvm::divideCeil(outRows, perThread)) *
-           w.results * outRow;
+           w.results * (outRow / columns);
   }
   void place(const Kernel &kernel);
 };

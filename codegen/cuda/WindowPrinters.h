@@ -28,15 +28,23 @@ private:
   void readRow(const Indices &loops);
   void addRow(const Indices &loops);
   void finish();
+  void finishItem();
+  void finishElement(const std::string &sum, llvm::ArrayRef<Index> places);
   void finishRun(const std::string &base, const std::string &total,
                  const Index &plane);
   void finishVector(const std::string &base, const Index &plane);
   llvm::SmallVector<std::string> pointers();
   void placeGroups(const Index &plane, llvm::MutableArrayRef<Index> places);
   View viewOfTile(unsigned i);
-  std::string windowIndex() const;
-  /// A loop over the kernel's places along all dims but the slowest.
-  void forInner(llvm::function_ref<void()> inside);
+  std::string windowIndex(const std::string &column = "") const;
+  /// A loop over the kernel's places along all dims but the slowest; `reads`:
+  /// along the fastest, over what the thread's elements read.
+  void forInner(bool reads, llvm::function_ref<void()> inside);
+  std::string sumOf(const std::string &column) const;
+  /// A loop over the thread's elements next to each other, with the place of
+  /// each in `loops`.
+  void forColumns(Indices loops,
+                  llvm::function_ref<void(const Indices &)> inside);
 
   KernelPrinter &to;
   const Kernel &kernel;
@@ -47,8 +55,10 @@ private:
   mlir::linalg::LinalgOp op;
   llvm::ArrayRef<IntExpr> shape;
   std::string block;
-  /// The thread's index along each dim of windows.
+  /// The thread's index along each dim of windows, and those of its group along
+  /// the dims in front of them.
   llvm::SmallVector<Index> inner;
+  Indices places;
 };
 
 /// Prints windows of pixels: a thread brings weights, computes sums, and

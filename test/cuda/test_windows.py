@@ -58,6 +58,9 @@ def test_depthwise_convolutions(graph):
             ("unpadded", (1, 5, 40, 9), (5, 1, 4, 3), np.float32, dict(strides=[3, 1])),
             # A block has a band of rows; the last one is shorter, and so are the last threads' columns.
             ("bands", (1, 2, 90, 131), (2, 1, 5, 3), np.float32, dict(pads=[3, 1, 2, 2])),
+            # Threads finish elements next to each other, of long rows.
+            ("doubled_wide", (1, 3, 9, 40), (6, 1, 3, 3), np.float32, dict(pads=[1, 1, 1, 1])),
+            ("volume_wide", (1, 2, 5, 6, 32), (2, 1, 3, 2, 3), np.float16, dict(pads=[1, 0, 1, 1, 1, 1], strides=[2, 1, 1])),
             ("strided_bands", (1, 3, 107, 200), (3, 1, 3, 3), np.float16, dict(pads=[1, 1, 1, 1], strides=[2, 2]))]:
         case = graph.case(name, "windows", 1e-5 if dtype == np.float32 else 5e-3, steps=1)
         y = case.node("Conv", case.input(normal(*shape, dtype=dtype)), case.input(normal(*kernel, dtype=dtype)), group=shape[1], **more)
