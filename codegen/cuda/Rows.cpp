@@ -134,6 +134,25 @@ std::string RowPrinter::vectorOf(Type element) const {
          ">";
 }
 
+void RowPrinter::prefetchRows(int64_t blocks) {
+  int64_t ahead = blocks * to.options.target.cost.units * plan.rows();
+  std::optional<int64_t> count =
+      elementCount(plan.group.shared, kernel.context()).asConstant();
+  if (count && *count <= ahead)
+    return;
+  SmallVector<RowRead> done;
+  for (auto &[op, reads] : plan.reads)
+    for (const RowRead &read : reads) {
+      if (!plan.isInOrder(read) || llvm::is_contained(done, read))
+        continue;
+      done.push_back(read);
+      code.line("prefetchRow<" + std::to_string(plan.team) + ", " +
+                std::to_string(plan.length) + ">(in" +
+                std::to_string(read.input) + " + " + baseOf(read).text + " + " +
+                std::to_string(ahead * plan.length) + ");");
+    }
+}
+
 /// Loads what many operations read, all of it before anything waits for it.
 void RowPrinter::loadKept() {
   std::string width = std::to_string(plan.width);
@@ -465,6 +484,9 @@ KernelText RowPrinter::print() {
   placeExchanges(text);
   printRow();
   loadKept();
+  // Blocks may have fewer registers than estimated.
+  if (!isTrial)
+    prefetchRows(2 * plan.estimatedBlocks());
   if (plan.repeated)
     repeat([&] { printOperations(); });
   else
