@@ -10,11 +10,6 @@ static Type elementOf(Value tensor) {
   return cast<RankedTensorType>(tensor.getType()).getElementType();
 }
 
-bool RowRead::dependsOnRow() const {
-  return llvm::any_of(
-      places, [](const Place &place) { return place.kind == Place::Shared; });
-}
-
 //===----------------------------------------------------------------------===//
 // Rows
 //===----------------------------------------------------------------------===//
