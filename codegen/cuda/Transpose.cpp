@@ -20,9 +20,9 @@ struct Plan {
   /// remaining dims.
   SmallVector<int> m, n, batch;
   int64_t edge = 32;
-  /// Elements of a vector along m and along n, if tiles hold words of narrow
-  /// elements (kernels/words.cuh); 0: single elements.
-  int64_t widthM = 0, widthN = 0;
+  /// Elements of a vector along m and along n, if tiles hold words
+  /// (kernels/words.cuh), and words along m; 0: single elements.
+  int64_t widthM = 0, widthN = 0, words = 0;
 };
 
 } // namespace
@@ -51,19 +51,32 @@ static void extend(SmallVector<int> &run, ArrayRef<int> live,
   }
 }
 
-static int64_t tileBytes(const Kernel &kernel, const Read &read, int64_t edge) {
+static int64_t tileBytes(const Kernel &kernel, const Read &read,
+                         const Plan &plan) {
   int64_t bytes = storageBytes(elementOf(kernel.inputs[read.input]));
-  return edge * (edge + std::max<int64_t>(4 / bytes, 1)) * bytes;
+  if (int64_t parts = plan.words / 32)
+    return 4 * (parts * 33 * plan.edge + 2 * (parts - 1));
+  return plan.edge * (plan.edge + std::max<int64_t>(4 / bytes, 1)) * bytes;
 }
 
-/// Whether tiles can hold words: all have elements of the same 16 or 8 bits,
-/// and the extents along m are whole words. Sets the widths and the edge.
-static bool chooseWidths(const Kernel &kernel, Plan &plan) {
+/// The tiles of an edge.
+static std::optional<int64_t> countTiles(const Kernel &kernel, const Plan &plan,
+                                         int64_t edge) {
+  return (product(kernel, plan.batch) * product(kernel, plan.m).ceilDiv(edge) *
+          product(kernel, plan.n).ceilDiv(edge))
+      .asConstant();
+}
+
+/// Whether tiles can hold words: all have elements of the same 32 bits or
+/// fewer, and the extents along m are whole words. Sets widths, words and the
+/// edge.
+static bool chooseWidths(const Kernel &kernel, const Target &target,
+                         Plan &plan) {
   int64_t bytes =
       storageBytes(elementOf(kernel.inputs[plan.tiled.front().input]));
   std::optional<int64_t> m = product(kernel, plan.m).asConstant(),
                          n = product(kernel, plan.n).asConstant();
-  if (!m || !n || bytes > 2 || llvm::any_of(plan.tiled, [&](const Read &read) {
+  if (!m || !n || bytes > 4 || llvm::any_of(plan.tiled, [&](const Read &read) {
         return storageBytes(elementOf(kernel.inputs[read.input])) != bytes;
       }))
     return false;
@@ -79,7 +92,11 @@ static bool chooseWidths(const Kernel &kernel, Plan &plan) {
   plan.widthN = std::min<int64_t>(8, 16 / widest);
   while (*n % plan.widthN != 0)
     plan.widthN /= 2;
-  plan.edge = 32 * ofWord;
+  // Larger tiles have more bytes on their way, if there are enough of them.
+  bool isLarge = bytes == 4 && countTiles(kernel, plan, 64).value_or(0) >=
+                                   2 * target.cost.units;
+  plan.words = isLarge ? 64 : 32;
+  plan.edge = plan.words * ofWord;
   return true;
 }
 
@@ -131,12 +148,12 @@ static std::optional<Plan> makePlan(const Kernel &kernel,
   for (int d : live)
     if (!llvm::is_contained(plan.m, d) && !llvm::is_contained(plan.n, d))
       plan.batch.push_back(d);
-  if (!chooseWidths(kernel, plan))
+  if (!chooseWidths(kernel, options.target, plan))
     plan.edge = chooseEdge(kernel, plan.tiled);
   // Keep the tiles that fit into 48 KiB.
   int64_t bytes = 0;
   llvm::erase_if(plan.tiled, [&](const Read &read) {
-    bytes += tileBytes(kernel, read, plan.edge);
+    bytes += tileBytes(kernel, read, plan);
     return bytes > (48 << 10);
   });
   return plan;
@@ -229,14 +246,15 @@ void TransposePrinter::bringTiles() {
     std::string kind = "Tile<" + type + ", " + std::to_string(plan.edge) + ">";
     std::string width;
     if (plan.widthM) {
-      kind = "WordTile<" + type + ">";
-      element = "Vector<" + type + ", " + std::to_string(plan.edge / 32) + ">";
+      kind = "WordTile<" + type + ", " + std::to_string(plan.words) + ">";
+      element = "Vector<" + type + ", " +
+                std::to_string(plan.edge / plan.words) + ">";
       width = ", " + std::to_string(plan.widthM);
     }
     printer.head.line("const " + kind + " " + tile + " = {reinterpret_cast<" +
                       element + " *>(sharedMemory() + " +
                       std::to_string(begin) + ")};");
-    begin += tileBytes(kernel, read, plan.edge);
+    begin += tileBytes(kernel, read, plan);
     SmallVector<Index> strides = stridesOf(read);
     Index strideN = strides[plan.n.back()];
     Index from = printer.add(printer.add(batchOffset(strides), firstM),
@@ -263,8 +281,9 @@ std::string TransposePrinter::tileOf(const View &view, ArrayRef<Index> indices,
 /// The same from words: a thread has a vector along n for each element of one.
 void TransposePrinter::computeVectors() {
   std::string block = std::to_string(threads), w = std::to_string(plan.widthN);
-  std::string ofWord = std::to_string(plan.edge / 32);
-  int64_t turns = 32 * plan.edge / plan.widthN / threads;
+  std::string ofWord = std::to_string(plan.edge / plan.words);
+  std::string shape = std::to_string(plan.words) + ", " + w;
+  int64_t turns = plan.words * plan.edge / plan.widthN / threads;
   auto vector = [&] {
     code.line("const int m = word * " + ofWord + " + g;");
     for (auto [i, output] : llvm::enumerate(kernel.outputs))
@@ -299,7 +318,7 @@ void TransposePrinter::computeVectors() {
       code.line("#pragma unroll");
       code.line("for (int e = 0; e < " + w + "; ++e)");
       code.line("  words" + number + "[e] = tile" + number +
-                ".get(word, n + e);");
+                ".get(word, n, e);");
     }
     code.line("#pragma unroll");
     code.block("for (int g = 0; g < " + ofWord + "; ++g)", vector);
@@ -310,8 +329,8 @@ void TransposePrinter::computeVectors() {
   code.line("#pragma unroll");
   code.block("for (int i = 0; i < " + std::to_string(turns) + "; ++i)", [&] {
     code.line("const int turn = threadIdx.x + i * " + block + ";");
-    code.line("const int word = wordOf<" + w + ">(turn), n = firstOf<" + w +
-              ">(turn);");
+    code.line("const int word = wordOf<" + shape + ">(turn), n = firstOf<" +
+              shape + ">(turn);");
     code.block("if (word * " + ofWord + " < " + countM.text + " && n < " +
                    countN.text + ")",
                words);
@@ -356,7 +375,7 @@ KernelText TransposePrinter::print() {
   text.scratchBytes = IntExpr::constant(kernel.context(), 0);
   text.sharedBytes = 0;
   for (const Read &read : plan.tiled)
-    text.sharedBytes += tileBytes(kernel, read, plan.edge);
+    text.sharedBytes += tileBytes(kernel, read, plan);
   IntExpr m = product(kernel, plan.m), n = product(kernel, plan.n);
   text.tasks =
       product(kernel, plan.batch) * m.ceilDiv(plan.edge) * n.ceilDiv(plan.edge);

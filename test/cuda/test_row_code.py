@@ -130,7 +130,8 @@ def test_long_rows(graph):
 
 
 @pytest.mark.parametrize("dtype, wanted", [(np.float16, {"LDG.E.128": 2, "STG.E.128": 2}),
-                                           (np.uint8, {"LDG.E.128": 4, "STG.E.64": 8})])
+                                           (np.uint8, {"LDG.E.128": 4, "STG.E.64": 8}),
+                                           (np.float32, {"LDG.E.128": 4, "STG.E.128": 4})])
 def test_narrow_transposes(graph, dtype, wanted):
     case = graph.case("turn", "transpose", steps=1)
     case.output(case.node("Transpose", case.input(zeros(2048, 1024, dtype=dtype)), perm=[1, 0]))

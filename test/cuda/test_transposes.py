@@ -44,6 +44,16 @@ def test_transposes(graph):
     graph.check()
 
 
+def test_words(graph):
+    """Of float32, with vectors of each width on both sides; large tiles where there are many."""
+    for i, shape in enumerate([(64, 64), (133, 136), (36, 66), (33, 1027 * 36), (1028, 1092)]):
+        add(graph, f"turned{i}", "transpose", normal(*shape), perm=(1, 0))
+    graph.check()
+    kinds = [re.search(r"WordTile<float, (\d+)> tile0.*?bring<256, (\d+)>.*?  storeVector<(\d+)>",
+                       graph.sources[graph.kernels[c.name][0]], re.DOTALL).groups() for c in graph.cases]
+    assert kinds == [("32", "4", "4"), ("32", "4", "1"), ("32", "2", "4"), ("64", "4", "1"), ("64", "4", "4")]
+
+
 def test_narrow_transposes(graph):
     """Tiles of words, with vectors of each width on both sides; what has no whole words goes by elements."""
     for dtype in (np.float16, np.uint8):
