@@ -172,6 +172,9 @@ CASES = [
          [[2, 9, 11, 72], [72, 3, 3, 72]], pictures, "float16", tolerance=1e-3, arch="sm_90a"),
     Case("shared", [(("MatMul", {}), "x0 x1 y")], [[72, 1032], [1032, 72]], product, "float16", tolerance=1e-3,
          arch="sm_90a"),
+    # Two pieces of a tile have operands of their own.
+    Case("operands", [(("MatMul", {}), "x0 x1 p"), (("Add", {}), "p x2 y")], [["n", 104, 72], ["n", 72, 128], ["n", 104, 128]],
+         lambda a, b, c: a @ b + c, "float16", tolerance=1e-3, arch="sm_90a", symbol=2),
     Case("spread", [(("ConvTranspose", {"pads": [1, 1, 1, 1], "strides": [2, 3]}), "x0 x1 y")],
          [[2, 5, 9, 7], [5, 11, 4, 3]], spread),
     Case("ieee", [(("MatMul", {}), "x0 x1 y")], [[37, 70], [70, 45]], product, options=["--precision=ieee"]),

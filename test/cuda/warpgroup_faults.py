@@ -42,9 +42,10 @@ def pipeline_faults(kernel):
     yield Fault(kernel, "rows of a warp dropped", "threadIdx.x / 32 % 4 * 16", "threadIdx.x / 32 % 2 * 16")
     yield Fault(kernel, "rows of results overlap", "(threadIdx.x / 32 - 4) * Results::words", "(threadIdx.x / 32 - 4) * Results::words / 2")
     yield Fault(kernel, "rows of results over tiles", "tiles + STAGES * stageBytes", "tiles + (STAGES - 1) * stageBytes")
-    yield Fault(kernel, "results are read at once", p(r"syncWarp\(\);( finishRows)"), r"\1")
-    yield Fault(kernel, "the next rows are written at once", p(r"have been read\. syncWarp\(\);"), "have been read.\n", 0)
-    yield Fault(kernel, "all tiles are whole", "firstM + FM * 16 <= problem.rows()", "true")
+    yield Fault(kernel, "results are read at once", p(r"syncWarp\(\);( piece\.template finishRead)"), r"\1")
+    yield Fault(kernel, "the next rows are written at once", p(r"(have been read\.) syncWarp\(\);( #pragma unroll for \(int i = 0; i < BN / PIECE)"), r"\1\2")
+    yield Fault(kernel, "all tiles are whole", p(r"firstM \+ 16 <= problem\.rows\(\) && task\.firstN \+ BN <= problem\.columns\(\)"), "true")
+    yield Fault(kernel, "pieces behind the last column", "piece.firstN >= problem.columns()", "piece.firstN + PIECE >= problem.columns()")
     yield Fault(kernel, "rows up to M", "m < problem.rows()", "m <= problem.rows()")
     yield Fault(kernel, "columns up to N", "n < problem.columns()", "n <= problem.columns()")
     yield Fault(kernel, "copies for other tasks", "number < tasks; number += blocks) {\n      const Task task(problem, number);\n      TileA",
@@ -106,7 +107,15 @@ def shared_faults(kernel):
     yield Fault(kernel, "counts before others have written", p(r"Team::sync\(\); (if \(Team::index\(\) == 0\))"), r"\1")
 
 
+def operand_faults(kernel):
+    """What epilogues read."""
+    yield Fault(kernel, "operands of the first piece", "now = next;", "")
+    yield Fault(kernel, "operands of the same piece", "piece.firstN + PIECE}", "piece.firstN}")
+    yield Fault(kernel, "operands of later rows", "firstM + rowOfFragment", "firstM + 1 + rowOfFragment")
+
+
 def warpgroup_faults():
+    yield from operand_faults("operands")
     yield from pipeline_faults("mapped")
     yield from map_faults("mapped")
     for fault in pipeline_faults("gathered"):
