@@ -54,6 +54,26 @@ static bool isReadRepeatedly(OpOperand *use, Repeats repeats) {
       });
 }
 
+/// The operations that compute an element from memory, or from what is stored
+/// anyway. More than `most` if there are, or if they are not all cheap.
+static int64_t countAnew(linalg::LinalgOp op, int64_t most,
+                         function_ref<bool(Value)> isInMemory) {
+  int64_t count = int64_t(op.getBlock()->getOperations().size()) - 1;
+  if (op.getNumReductionLoops() > 0 || hasMath(op))
+    return most + 1;
+  for (Value input : op.getDpsInputs()) {
+    if (count > most)
+      break;
+    if (isInMemory(input) || input.getDefiningOp<arith::ConstantOp>())
+      continue;
+    auto producer = input.getDefiningOp<linalg::LinalgOp>();
+    count += producer && producer->getNumResults() == 1
+                 ? countAnew(producer, most - count, isInMemory)
+                 : most + 1;
+  }
+  return count;
+}
+
 bool reducesAcrossLanes(linalg::LinalgOp op) {
   AffineMap out = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
   if (out.getNumResults() == 0)
@@ -99,8 +119,11 @@ bool LoopGroup::mustStore(Operation *op) const {
     return !once || repeated;
   if (once)
     return false;
-  // Cheap and used several times: recompute only if it reads memory directly,
-  // so that chains do not multiply.
+  // Cheap and used several times: recompute only if that is little, so that
+  // chains do not multiply. Compilers for GPUs join what is computed twice.
+  if (constexpr int64_t most = 6; repeats == Repeats::BySteps)
+    return countAnew(linalg, most,
+                     [&](Value value) { return isInMemory(value); }) > most;
   bool shallow = llvm::all_of(linalg.getDpsInputs(), [&](Value input) {
     return isInMemory(input) || input.getDefiningOp<arith::ConstantOp>();
   });
