@@ -56,24 +56,25 @@ public:
     return channelsLastGain(convolution, target, precision);
   }
 
-  bool canJoinLoopGroup(const Target &, llvm::ArrayRef<Operation *> group,
+  bool canJoinLoopGroup(const Target &target, llvm::ArrayRef<Operation *> group,
                         Operation *op) const override {
     if (llvm::any_of(group, [&](Operation *member) {
           return makesFactor(member, op) || makesFactor(op, member);
         }))
       return false;
-    // A launch costs more than caches would save, or than a block needs for
-    // some ten thousand elements or a thread for some hundred. Beyond that
-    // there must be many blocks.
-    return mlc::canJoinLoopGroup(group, op,
-                                 {.operations = 32,
-                                  .scratchBytes = 1 << 20,
-                                  .recomputeBeyond = sharedLimit,
-                                  .tasks = 128,
-                                  .taskSteps = 1 << 16,
-                                  .columnSteps = 1 << 8,
-                                  .sharesSums = true,
-                                  .repeats = Repeats::BySteps});
+    // A launch of 2 us takes as long as some hundred steps of a thread; those
+    // of rows overlap more. Half of the multiprocessors at work are enough.
+    return mlc::canJoinLoopGroup(
+        group, op,
+        {.operations = 32,
+         .scratchBytes = 1 << 20,
+         .recomputeBeyond = sharedLimit,
+         .taskThreads = threads,
+         .fullThreads = target.cost.units * threads / 2,
+         .rowSteps = 320,
+         .columnSteps = 128,
+         .shortReduction = shortReduction,
+         .repeats = Repeats::BySteps});
   }
 
   bool canWidenFactors() const override { return true; }

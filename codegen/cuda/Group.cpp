@@ -6,9 +6,6 @@ using namespace mlir;
 
 namespace mlc::cuda {
 
-/// A single thread runs reductions of at most this many steps.
-constexpr int64_t shortReduction = 64;
-
 static Type elementOf(Value tensor) {
   return cast<RankedTensorType>(tensor.getType()).getElementType();
 }

@@ -33,6 +33,8 @@ namespace mlc::cuda {
 
 /// Threads of a block: they share a task, or run one task each.
 constexpr int64_t threads = 256;
+/// A single thread runs reductions of at most this many steps.
+constexpr int64_t shortReduction = 64;
 /// Stored intermediates of a block beyond this size are in scratch memory, or
 /// are recomputed if possible.
 constexpr int64_t sharedLimit = 32 << 10;

@@ -19,11 +19,17 @@ struct GroupLimits {
   bool boundsScratch = false;
   /// A joined group needs at least `tasks` tasks, or as many as each of its
   /// parts. Exempt are groups whose tensors have at most `smallElements`
-  /// elements, or whose operations take fewer than `taskSteps` steps per task
-  /// (`columnSteps` if neighbouring tasks compute neighbouring columns).
-  int64_t tasks = 0, smallElements = 0, taskSteps = 0, columnSteps = 0;
-  /// Whether tasks may share a sum if there is nothing else to compute.
-  bool sharesSums = false;
+  /// elements.
+  int64_t tasks = 0, smallElements = 0;
+  /// Threads of a task, where tasks are blocks of a GPU; 0: the rule above is
+  /// the whole one. Else a joined group may take as many steps of a thread as
+  /// its parts together, and as a launch takes: `rowSteps` if the threads of
+  /// blocks share rows, `columnSteps` if each thread has a column. From
+  /// `fullThreads` on, more threads do not make a kernel faster.
+  int64_t taskThreads = 0, fullThreads = 0, rowSteps = 0, columnSteps = 0;
+  /// Reductions of at most so many steps are computed by one thread; tasks may
+  /// share others, if there is nothing else to compute.
+  int64_t shortReduction = 0;
   /// The policy of the back end's emitters.
   Repeats repeats = Repeats::ByAnyLoop;
 };

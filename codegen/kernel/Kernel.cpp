@@ -145,15 +145,6 @@ IntExpr Kernel::asExpr(Value index) const {
   return unknown(index);
 }
 
-IntExpr Kernel::unknown(Value index) const {
-  if (!isPreview)
-    return {};
-  IntExpr &expr = unknowns[index];
-  if (!expr)
-    expr = IntExpr::symbol(ctx, "u" + std::to_string(unknowns.size()));
-  return expr;
-}
-
 IntExpr Kernel::asExpr(OpFoldResult index) const {
   if (auto value = dyn_cast<Value>(index))
     return asExpr(value);
@@ -378,63 +369,6 @@ FailureOr<Kernel> Kernel::read(func::FuncOp function) {
     return function.emitError("a kernel has a body");
   if (failed(kernel.readSignature()) || failed(kernel.readBody()) ||
       failed(kernel.readRepeats()) || failed(kernel.readSiblings()))
-    return failure();
-  return kernel;
-}
-
-/// Names the unknown dims of a tensor from outside of the group.
-void Kernel::previewInput(Value value) {
-  auto type = dyn_cast<RankedTensorType>(value.getType());
-  if (!type || shapes.contains(value))
-    return;
-  Shape shape;
-  for (int64_t size : type.getShape()) {
-    std::string name = "d" + std::to_string(inputs.size()) + "_" +
-                       std::to_string(shape.size());
-    shape.push_back(ShapedType::isDynamic(size) ? IntExpr::symbol(ctx, name)
-                                                : IntExpr::constant(ctx, size));
-  }
-  shapes[value] = shape;
-  inputs.push_back(value);
-  inputSet.insert(value);
-}
-
-FailureOr<Kernel> Kernel::preview(ArrayRef<Operation *> ops) {
-  Kernel kernel;
-  kernel.ctx = ops.front()->getContext();
-  kernel.isPreview = true;
-  llvm::DenseSet<Operation *> members(ops.begin(), ops.end());
-  for (Operation *op : ops) {
-    op->walk([&](Operation *inner) {
-      for (Value operand : inner->getOperands()) {
-        Operation *producer = operand.getDefiningOp();
-        // Ops without cost are outlined with the ops that use them.
-        if (producer && !members.contains(producer) &&
-            isa<tensor::EmptyOp, linalg::FillOp>(producer) &&
-            !kernel.shapes.contains(operand)) {
-          if (isa<linalg::FillOp>(producer))
-            kernel.previewInput(operand);
-          else if (succeeded(kernel.readShape(producer)))
-            kernel.ops.push_back(producer);
-        }
-        kernel.previewInput(operand);
-      }
-    });
-    if (failed(kernel.readShape(op)))
-      return failure();
-    kernel.ops.push_back(op);
-    if (!kernel.anchor && isContraction(op))
-      kernel.anchor = op;
-  }
-  for (Operation *op : ops)
-    for (Value result : op->getResults())
-      if (llvm::any_of(result.getUsers(), [&](Operation *user) {
-            while (user && !members.contains(user))
-              user = user->getParentOp();
-            return !user;
-          }))
-        kernel.outputs.push_back(result);
-  if (kernel.outputs.empty())
     return failure();
   return kernel;
 }

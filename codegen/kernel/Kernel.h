@@ -42,7 +42,8 @@ public:
 
   /// The kernel that `ops`, in program order, would be if they were outlined
   /// from the function in which they stand: used to decide whether that pays.
-  /// Each unknown SSA size becomes a symbol with an arbitrary name. Fails
+  /// A size that is no expression of the function's `mlc.symbols`, or not seen
+  /// to be, becomes a symbol with an arbitrary name. Fails
   /// (without error) if an op is not known.
   static mlir::FailureOr<Kernel> preview(llvm::ArrayRef<mlir::Operation *> ops);
 
@@ -82,6 +83,8 @@ private:
   mlir::LogicalResult readSiblings();
   mlir::LogicalResult readShape(mlir::Operation *op);
   bool computeShape(mlir::Operation *op, Shape &shape);
+  void previewSymbols(mlir::func::FuncOp outside);
+  Shape shapeOutside(mlir::Value value);
   void previewInput(mlir::Value value);
 
   IntExpr unknown(mlir::Value index) const;

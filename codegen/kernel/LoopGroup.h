@@ -31,7 +31,8 @@ using Binding = llvm::SmallVector<int, 6>;
 
 /// When an intermediate counts as read more than once and is therefore stored:
 /// if the read does not depend on some loop of its reader, or only if such a
-/// loop has more than one step.
+/// loop has more than one step. With the latter, pieces put together are also
+/// computed where they are read, unless that is more than once.
 enum class Repeats { ByAnyLoop, BySteps };
 
 struct LoopGroup {

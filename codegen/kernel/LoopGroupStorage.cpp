@@ -100,8 +100,10 @@ bool LoopGroup::mustStore(Operation *op) const {
   // Pieces of one tensor all go into the tensor of the last one.
   if (isa<tensor::InsertSliceOp>(op) && op->hasOneUse())
     if (auto next = dyn_cast<tensor::InsertSliceOp>(*op->user_begin()))
-      return next.getDest() != op->getResult(0);
-  if (!linalg || op->getNumResults() != 1)
+      if (next.getDest() == op->getResult(0))
+        return false;
+  bool isConcat = isa<tensor::InsertSliceOp>(op) && repeats == Repeats::BySteps;
+  if ((!linalg && !isConcat) || op->getNumResults() != 1)
     return true;
   SmallVector<OpOperand *> uses;
   collectUsers(op->getResult(0), uses);
@@ -113,6 +115,8 @@ bool LoopGroup::mustStore(Operation *op) const {
         return isa<tensor::CollapseShapeOp>(user);
       }))
     return true;
+  if (isConcat)
+    return !once || repeated;
   if (linalg.getNumReductionLoops() > 0)
     return !once || repeated || !reducesAcrossLanes(linalg);
   if (hasMath(linalg))
