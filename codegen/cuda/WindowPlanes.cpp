@@ -3,8 +3,7 @@
 // Windows along the last dims, [n, c, h, w]: a block brings whole planes, or a
 // band of the rows of one, to shared memory. These are runs of neighbours,
 // whatever the extents are. A thread computes several elements below each other
-// and reads each row once for all of them. What follows from the sums goes by
-// vectors of neighbours again.
+// and next to each other, and reads each row once for all of them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -432,6 +431,22 @@ void PlanesPrinter::compute() {
                  finishItem();
              });
   code.line("syncBlock();");
+}
+
+/// Declares what lies in shared memory.
+static void declareTiles(KernelPrinter &to, const PlanesPlan &plan) {
+  auto declare = [&](const std::string &type, const Twine &name, int64_t at) {
+    to.printer.head.line(type + " *" + name + " = reinterpret_cast<" + type +
+                         " *>(sharedMemory() + " + std::to_string(at) + ");");
+  };
+  for (auto [i, input] : llvm::enumerate(plan.w.inputs))
+    declare(storageType(elementOf(to.kernel.inputs[input])), "tile" + Twine(i),
+            plan.tiles[i]);
+  for (auto [i, weights] : llvm::enumerate(plan.w.weights))
+    declare(storageType(elementOf(to.kernel.inputs[weights.input])),
+            "weights" + Twine(i), plan.weights[i]);
+  if (!plan.isDirect)
+    declare(computeType(plan.sum), "sums", plan.sums);
 }
 
 KernelText PlanesPrinter::print() {

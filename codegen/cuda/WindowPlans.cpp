@@ -242,21 +242,6 @@ std::optional<PlanesPlan> planPlanes(const Kernel &kernel,
   return plan;
 }
 
-void declareTiles(KernelPrinter &to, const PlanesPlan &plan) {
-  auto declare = [&](const std::string &type, const Twine &name, int64_t at) {
-    to.printer.head.line(type + " *" + name + " = reinterpret_cast<" + type +
-                         " *>(sharedMemory() + " + std::to_string(at) + ");");
-  };
-  for (auto [i, input] : llvm::enumerate(plan.w.inputs))
-    declare(storageType(elementOf(to.kernel.inputs[input])), "tile" + Twine(i),
-            plan.tiles[i]);
-  for (auto [i, weights] : llvm::enumerate(plan.w.weights))
-    declare(storageType(elementOf(to.kernel.inputs[weights.input])),
-            "weights" + Twine(i), plan.weights[i]);
-  if (!plan.isDirect)
-    declare(computeType(plan.sum), "sums", plan.sums);
-}
-
 //===----------------------------------------------------------------------===//
 // Pixels
 //===----------------------------------------------------------------------===//
@@ -393,12 +378,10 @@ bool isVector(const Kernel &kernel, const Windows &w,
 /// Chooses how a block's tiles lie. A compact part of a picture has fewer
 /// neighbours that other blocks read as well, but may reach beyond its end.
 static void chooseAcross(const Kernel &kernel, PixelsPlan &plan) {
-  if (!plan.hasColumns())
-    return;
   SmallVector<IntExpr> extents = plan.extents(kernel);
   std::optional<int64_t> rows = extents[plan.w.first].asConstant();
   std::optional<int64_t> columns = extents.back().asConstant();
-  if (!rows || !columns || *rows * *columns == 0)
+  if (!plan.hasColumns() || !rows || !columns || *rows * *columns == 0)
     return;
   const WindowDim &row = plan.rowDim(), &column = plan.columnDim();
   // Pixels that are read and written, for each that must be read.

@@ -111,9 +111,6 @@ struct PixelsPlan {
 bool isVector(const Windows &w, const Read &read);
 bool isVector(const Kernel &kernel, const Windows &w, const WindowOther &other);
 
-/// Declares what lies in shared memory.
-void declareTiles(KernelPrinter &to, const PlanesPlan &plan);
-
 /// The plan of a kernel; nullopt if it is not for it.
 std::optional<PlanesPlan> planPlanes(const Kernel &kernel,
                                      const EmitOptions &options);
