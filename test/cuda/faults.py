@@ -81,27 +81,27 @@ def part_faults(kernel):
     yield Fault(kernel, "tiles are parts", "task /= parts;", "")
 
 
-def sum_faults(kernel, width):
+def sum_faults(kernel):
     """Faults of blocks that share sums."""
     yield Fault(kernel, "no barrier between tasks", "if (task != blockIdx.x)\n      syncBlock();", "")
-    yield Fault(kernel, "no barrier behind the warps' sums", p(r"= sums; syncBlock\(\);"), "= sums;")
+    yield Fault(kernel, "no barrier behind the warps' sums", p(r"= sums\[e\]; \} syncBlock\(\);"), "= sums[e];\n  }")
     yield Fault(kernel, "no barrier behind a part", "Team::word();\n  Team::sync();", "Team::word();")
     yield Fault(kernel, "no barrier behind the count", "+ which, parts);\n  Team::sync();", "+ which, parts);")
     yield Fault(kernel, "no barrier behind the word", "is free again.\n  Team::sync();", "is free again.")
     yield Fault(kernel, "the first goes on", "isLast = *word + 1 == parts;", "isLast = *word == 0;")
     yield Fault(kernel, "a part more is awaited", "+ which, parts);", "+ which, parts + 1);")
     yield Fault(kernel, "a counter for each part", "workspace, task / parts))", "workspace, task))")
-    yield Fault(kernel, "parts of the next sum", "(workspace, task / parts * parts, WIDTH)", "(workspace, task, WIDTH)")
+    yield Fault(kernel, "parts of the next sum", "(workspace, task / parts * parts, width)", "(workspace, task, width)")
     yield Fault(kernel, "parts overlap", "+ number * size", "+ number * (size - 1)")
     yield Fault(kernel, "last part dropped", "i < parts; i +=", "i < parts - 1; i +=")
     yield Fault(kernel, "a part too many", "i < parts; i +=", "i <= parts; i +=")
-    yield Fault(kernel, "the own part twice", "  sums = none;\n  for", "  for")
+    yield Fault(kernel, "the own part twice", "  total = none;\n", "")
     yield Fault(kernel, "parts are one place short", p(r"(Index end\w+ = minimum<Index>\(first\w+ \+ \d+)"), r"\1 - 1")
     yield Fault(kernel, "parts overlap by a place", p(r"(Index end\w+ = minimum<Index>\(first\w+ \+ \d+)"), r"\1 + 1")
     yield Fault(kernel, "K unbounded", p(r"(Index end\w+ = minimum<Index>\(first\w+ \+ \d+, )\d+"), r"\g<1>99999")
-    yield Fault(kernel, "a warp too many", "warp < THREADS / 32", "warp <= THREADS / 32")
-    yield Fault(kernel, "warp 1 skipped", "int warp = 1", "int warp = 2")
-    yield Fault(kernel, "all threads write", p(rf"if \(threadIdx\.x < {width} && sum0"), "if (sum0")
+    yield Fault(kernel, "a warp too many", "w < THREADS / 32", "w <= THREADS / 32")
+    yield Fault(kernel, "warp 1 skipped", "int w = 1", "int w = 2")
+    yield Fault(kernel, "steps overlap", p(r"k = first \+ u \* (\d+)"), r"k = first + u * (\1 / 2)")
 
 
 def faults():
@@ -172,11 +172,29 @@ def faults():
     yield Fault("parts", "no barrier behind the word", "is free again.\n  Team::sync();", "is free again.")
     yield from part_faults("tileparts")
 
-    yield from sum_faults("rowsums", 1)
-    yield Fault("rowsums", "distance 1 dropped", "distance > 0", "distance > 1")
-    yield from sum_faults("columnsums", 32)
-    yield Fault("columnsums", "a sum too many", p(r"sum0 < (\d+)"), r"sum0 <= \1")
-    yield Fault("columnsums", "lanes' sums exchanged", "part[i * WIDTH + threadIdx.x % WIDTH]", "part[i * WIDTH]")
+    yield from sum_faults("rowsums")
+    yield Fault("rowsums", "all threads write", p(r"if \(threadIdx\.x < 1 && (sum\w+)"), r"if (\1")
+    yield Fault("rowsums", "steps beyond the part", p(r"if \(k < (end\w+)\)"), r"if (k <= \1)")
+    yield Fault("rowsums", "distance 1 dropped", "distance >= LANES", "distance > LANES")
+    yield from sum_faults("columnsums")
+    yield Fault("columnsums", "a sum too many", p(r"(&& sum\w+) < (\d+)"), r"\1 <= \2")
+    yield Fault("columnsums", "lanes' sums exchanged", "part[i * width + threadIdx.x % width]", "part[i * width]")
+    yield Fault("columnsums", "vectors overlap", "% 32) * 4", "% 32) * 2")
+    yield Fault("columnsums", "no barrier behind the threads' sums", p(r"= sum; syncBlock\(\);"), "= sum;")
+    yield Fault("columnsums", "neighbours in one place", "lane * EACH + e] =", "lane * EACH] =")
+
+    # Rows of 17001, which begin at the second and the third of four.
+    yield Fault("long", "no wait for copies", "waitForCopies<0>();", "")
+    yield Fault("long", "misaligned copies", "(WIDTH - base % WIDTH) % WIDTH", "0")
+    yield Fault("long", "an edge too many", "int(threadIdx.x) < LENGTH - whole", "int(threadIdx.x) <= LENGTH - whole")
+    yield Fault("long", "no edges", "int(threadIdx.x) < LENGTH - whole * WIDTH", "false")
+    yield Fault("long", "edges lie on vectors", "LENGTH / WIDTH * WIDTH + int", "LENGTH / WIDTH + int")
+    yield Fault("long", "edges all in front", "int(threadIdx.x) < head ? 0", "true ? 0")
+    yield Fault("long", "a vector more is copied", "v < whole; v += THREADS", "v <= whole; v += THREADS")
+    yield Fault("long", "a vector too many", "v < row.whole", "v <= row.whole")
+    yield Fault("long", "threads' vectors exchanged", "const int slot = v * 4", "const int slot = (v ^ 1) * 4")
+    yield Fault("long", "no barrier behind the maxima", "syncBlock();", "", 0)
+    yield Fault("long", "exchanges lie on rows", p(r"(kept0 = [^;]*sharedMemory\(\)) \+ \d+"), r"\1 + 64")
 
     for which, what in ((1, "behind partial maxima"), (2, "behind the maximum"), (3, "behind partial sums"),
                         (4, "behind the sum")):
@@ -368,10 +386,10 @@ def faults():
     yield Fault("transpose", "strides of a row less", p(r"(bring<256>\([^,]*,) 69"), r"\1 68")
     yield Fault("halves", "no barrier behind the tiles", "syncBlock();", "", 0)
     yield Fault("halves", "no barrier between tasks", "syncBlock();", "", 1)
-    yield Fault("halves", "words of a vector in one place", "m / ofWord + w]", "m / ofWord]")
-    yield Fault("halves", "tiles' rows overlap", "at[n * stride + m", "at[n * (stride - 1) + m")
-    yield Fault("halves", "reads a row too much", "m < countM && n < countN", "m < countM && n <= countN")
-    yield Fault("halves", "reads whole tiles", "if (m < countM && n < countN)", "")
+    yield Fault("halves", "words of a vector in one place", "* stride + w]", "* stride]")
+    yield Fault("halves", "tiles' rows overlap", "place[i * rows * stride", "place[i * rows * (stride - 1)")
+    yield Fault("halves", "reads a row too much", "n + i * rows < countN", "n + i * rows <= countN")
+    yield Fault("halves", "reads whole tiles", "if (m < countM && n + i * rows < countN)", "")
     yield Fault("halves", "writes a vector too much", p(r"(word \* 2 < i\w+ && n <)( i)"), r"\1=\2")
     yield Fault("halves", "misaligned load", "loadVector<WIDTH>(from + m", "loadVector<WIDTH>(from + 1 + m")
     yield Fault("halves", "vectors of one lane", "i % 32 / WIDTH) * WIDTH", "0) * WIDTH")
