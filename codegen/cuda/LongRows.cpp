@@ -82,7 +82,19 @@ std::optional<RowPlan> planLongRows(const Kernel &kernel,
 
 /// Whether `read` begins where the row does, counted in vectors.
 bool LongRowPrinter::isAligned(const RowRead &read) const {
-  return plan.length % plan.width == 0 || plan.isInOrder(read);
+  if (plan.length % plan.width == 0)
+    return true;
+  int64_t next = 0;
+  for (auto [place, extent] : llvm::zip_equal(
+           read.places, kernel.shapeOf(kernel.inputs[read.input]))) {
+    if (place.kind == RowRead::Place::Row || extent.isConstant(1))
+      continue;
+    if (place.kind != RowRead::Place::Shared || place.number != next ||
+        extent != plan.group.shared[next])
+      return false;
+    ++next;
+  }
+  return next == int64_t(plan.group.shared.size());
 }
 
 bool LongRowPrinter::isAligned(Value output) const {
@@ -119,7 +131,6 @@ void LongRowPrinter::loadKept() {
               ">(kept" + std::to_string(i) + ", in" +
               std::to_string(read.input) + " + " + baseOf(read).text + ");");
   }
-  prefetchRows(memory.resident);
   if (!memory.kept.empty()) {
     code.line("commitCopies();");
     code.line("waitForCopies<0>();");
@@ -223,10 +234,10 @@ KernelText LongRowPrinter::print() {
   text.scratchBytes = IntExpr::constant(ctx, 0);
   text.tasks = elementCount(plan.group.shared, ctx);
   placeValues();
-  to.before = (skeletonText("vector.cuh") + skeletonText("rows.cuh") +
-               skeletonText("longrows.cuh") + "typedef LongRow<" +
-               std::to_string(plan.team) + ", " + std::to_string(plan.width) +
-               ", " + std::to_string(plan.length) + "> Row;\n")
+  to.before = (skeletonText("vector.cuh") + skeletonText("longrows.cuh") +
+               "typedef LongRow<" + std::to_string(plan.team) + ", " +
+               std::to_string(plan.width) + ", " + std::to_string(plan.length) +
+               "> Row;\n")
                   .str();
   placeExchanges(text);
   exchangeBytes = text.sharedBytes;

@@ -51,28 +51,6 @@ bool RowPlan::isTeamReduction(linalg::LinalgOp op) const {
   return sizesOf(group.kernel, op, loopsOf(op, true)) == extents;
 }
 
-bool RowPlan::isInOrder(const RowRead &read) const {
-  int64_t next = 0;
-  for (auto [place, extent] :
-       llvm::zip_equal(read.places,
-                       group.kernel.shapeOf(group.kernel.inputs[read.input]))) {
-    if (place.kind == RowRead::Place::Row || extent.isConstant(1))
-      continue;
-    if (place.kind != RowRead::Place::Shared || place.number != next ||
-        extent != group.shared[next])
-      return false;
-    ++next;
-  }
-  return next == int64_t(group.shared.size());
-}
-
-int64_t RowPlan::estimatedBlocks() const {
-  // Of a multiprocessor, each with registers for addresses and sums as well.
-  constexpr int64_t registers = 65536, others = 40;
-  int64_t own = llvm::divideCeil(vectors() * width * elementBytes, 4) + others;
-  return std::max<int64_t>(registers / (block() * own), 1);
-}
-
 SmallVector<Operation *> RowPlan::runOps() const {
   return llvm::filter_to_vector(group.kernel.ops, [&](Operation *op) {
     return llvm::any_of(op->getResults(), [&](Value result) {
@@ -235,7 +213,6 @@ static int64_t bytesOfElement(const RowPlan &plan) {
 static bool chooseTeam(RowPlan &plan, const Target &target) {
   constexpr int64_t elementsOfThread = 32, bytesOfThread = 96 * 4,
                     warpsOfBlock = 16;
-  plan.elementBytes = bytesOfElement(plan);
   plan.width = widestVector(plan);
   while (plan.length % plan.width != 0)
     plan.width /= 2;
@@ -245,7 +222,7 @@ static bool chooseTeam(RowPlan &plan, const Target &target) {
     return true;
   }
   int64_t elements =
-      std::min(elementsOfThread, bytesOfThread / plan.elementBytes);
+      std::min(elementsOfThread, bytesOfThread / bytesOfElement(plan));
   int64_t most = std::max<int64_t>(elements / plan.width, 1);
   int64_t warps = llvm::divideCeil(vectors, 32 * most);
   // A few rows alone do not fill the device, and more warps finish one sooner.

@@ -419,9 +419,6 @@ KernelText RowPrinter::print() {
   placeExchanges(text);
   printRow();
   loadKept();
-  // Blocks may have fewer registers than estimated.
-  if (!isTrial)
-    prefetchRows(2 * plan.estimatedBlocks());
   if (plan.repeated)
     repeat([&] { printOperations(); });
   else

@@ -47,8 +47,6 @@ struct RowPlan {
   int64_t length = 0;
   /// Threads of a team, and elements of a vector.
   int64_t team = 32, width = 1;
-  /// The most bytes of registers that an element of a row takes at a time.
-  int64_t elementBytes = 4;
   /// Reads of each operation, in order.
   llvm::MapVector<mlir::Operation *, llvm::SmallVector<RowRead>> reads;
   /// Inputs of which other elements are read as well.
@@ -83,10 +81,6 @@ struct RowPlan {
                                       bool reductions) const;
   /// Whether a team computes the single result of `op` for each row.
   bool isTeamReduction(mlir::linalg::LinalgOp op) const;
-  /// Whether the rows of `read` follow each other as those of the kernel do.
-  bool isInOrder(const RowRead &read) const;
-  /// How many blocks of rows in registers a multiprocessor has about room for.
-  int64_t estimatedBlocks() const;
   /// Operations whose results are stored or returned.
   llvm::SmallVector<mlir::Operation *> runOps() const;
   /// Whether one of these reads `value` after it was computed.
@@ -122,9 +116,6 @@ protected:
   void printRow();
   void placeExchanges(KernelText &text);
   virtual void loadKept();
-  /// Asks for rows that come when `blocks` blocks of each multiprocessor are
-  /// done with theirs.
-  void prefetchRows(int64_t blocks);
   void printOperations();
   void repeat(llvm::function_ref<void()> printAll);
   void print(mlir::Operation *op);

@@ -20,15 +20,3 @@ template <int TEAM, int WIDTH, int LENGTH> struct RowOf {
     return (v + 1) * TEAM * WIDTH <= LENGTH || at(v) < LENGTH;
   }
 };
-
-/// Asks for a row of LENGTH elements, a line of 128 bytes for each of TEAM
-/// threads in turn.
-template <int TEAM, int LENGTH, typename T>
-MLC_DEVICE void prefetchRow(const T *from) {
-  constexpr int line = 128 / int(sizeof(T));
-#pragma unroll
-  for (int at = 0; at < LENGTH; at += TEAM * line)
-    if (at + int(threadIdx.x) % TEAM * line < LENGTH)
-      prefetchLine(from + at + int(threadIdx.x) % TEAM * line);
-}
-
