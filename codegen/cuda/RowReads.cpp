@@ -57,23 +57,4 @@ Index RowPrinter::baseOf(const RowRead &read) {
   return at;
 }
 
-void RowPrinter::prefetchRows(int64_t blocks) {
-  int64_t ahead = blocks * to.options.target.cost.units * plan.rows();
-  std::optional<int64_t> count =
-      elementCount(plan.group.shared, kernel.context()).asConstant();
-  if (count && *count <= ahead)
-    return;
-  SmallVector<RowRead> done;
-  for (auto &[op, reads] : plan.reads)
-    for (const RowRead &read : reads) {
-      if (!plan.isInOrder(read) || llvm::is_contained(done, read))
-        continue;
-      done.push_back(read);
-      code.line("prefetchRow<" + std::to_string(plan.team) + ", " +
-                std::to_string(plan.length) + ">(in" +
-                std::to_string(read.input) + " + " + baseOf(read).text + " + " +
-                std::to_string(ahead * plan.length) + ");");
-    }
-}
-
 } // namespace mlc::cuda
