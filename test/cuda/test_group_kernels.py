@@ -65,6 +65,42 @@ def test_long_rows(graph):
         assert "scratch +" not in graph.sources[graph.kernels[case.name][0]], case.name
 
 
+def test_few_threads(graph):
+    """What a group has in common may be few columns or a single row. Then its parts are kernels of their own."""
+    add(graph, "columns", "sums", "Softmax", normal(600, 160), axis=0)
+    case = graph.case("chosen", "elementwise", 1e-5)
+    x = case.node("Relu", case.input(normal(400, 2, 130)))
+    case.output(x)
+    case.output(case.node("ReduceSum", case.node("Mul", x, x), ints(0), keepdims=0))
+    case = graph.case("columns_open", "sums", 1e-5)
+    case.output(case.node("Softmax", case.input(normal(400, 2, 130), [400, "R", 130], [normal(400, 1, 130)]), axis=0))
+    graph.check()
+    for case in graph.cases:
+        assert len(graph.kernels[case.name]) > 1, case.name
+
+
+def test_concatenations_read_once(graph):
+    """They are computed where they are read, not stored by the one block that has all of them."""
+    for name, dims, others in [("mean", None, ()), ("open", [1, "H", "W", 24], [normal(1, 3, 5, 24)])]:
+        case = graph.case(name, "elementwise" if dims is None else None, 1e-5, steps=1)
+        parts = [case.input(normal(1, 6, 7, 24), dims, others) for _ in range(3)]
+        whole = case.node("Relu", case.node("Concat", *parts, axis=3))
+        case.output(case.node("ReduceMean", whole, ints(1, 2)))
+    case = graph.case("transposed", "elementwise", 0, steps=1)
+    whole = case.node("Concat", *(case.input(normal(1, 9, 11, c)) for c in (40, 8, 33)), axis=3)
+    case.output(case.node("Transpose", case.node("Relu", whole), perm=[0, 3, 1, 2]))
+    case = graph.case("nested", "elementwise", 0, steps=1)
+    inner = case.node("Concat", *(case.input(normal(3, c)) for c in (4, 5)), axis=1)
+    outer = case.node("Concat", case.node("Neg", inner), case.input(normal(3, 6)), axis=1)
+    case.output(case.node("Abs", outer))
+    case = graph.case("twice", "warps", 1e-5, steps=1)
+    whole = case.node("Concat", *(case.input(normal(5, c)) for c in (40, 24)), axis=1)
+    case.output(case.node("Softmax", whole, axis=1))
+    graph.check()
+    for case in graph.cases:
+        assert "scratch +" not in graph.sources[graph.kernels[case.name][0]], case.name
+
+
 def test_normalizations(graph):
     for axis, shape in [(-1, (5, 130)), (1, (3, 5, 17)), (-1, (2, 3, 1)), (-1, (1, 5000))]:
         scale = shape[axis:]
