@@ -35,6 +35,7 @@ static ArrayRef<Emitter> emitters() {
       {"elementwise", acceptsElementwise, emitElementwise},
       {"columns", acceptsColumns, emitColumns},
       {"warps", acceptsWarps, emitWarps},
+      {"rows", acceptsLongRows, emitLongRows},
       {"rows", [](const Kernel &, const EmitOptions &) { return true; },
        emitRows},
   };

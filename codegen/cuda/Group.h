@@ -11,7 +11,8 @@
 //                neighbouring elements in neighbouring threads
 //   rows         a block runs the whole group for one index of the shared dims:
 //                its threads share the work of each operation, with a barrier
-//                between operations
+//                between operations; rows of a known length by vectors, each
+//                thread the same ones in all operations (LongRows.h)
 //   warps        the same for rows of a known length, which a team of threads
 //                has in registers (Rows.h)
 //   sums         blocks share the long sums of a group that has one reduction,
@@ -58,11 +59,13 @@ bool acceptsWarps(const Kernel &kernel, const EmitOptions &options);
 bool canRepeatRows(const Kernel &kernel, unsigned input,
                    const EmitOptions &options);
 bool acceptsSums(const Kernel &kernel, const EmitOptions &options);
+bool acceptsLongRows(const Kernel &kernel, const EmitOptions &options);
 
 // Each emits an error and fails where it cannot.
 mlir::FailureOr<KernelText> emitElementwise(KernelPrinter &to);
 mlir::FailureOr<KernelText> emitSums(KernelPrinter &to);
 mlir::FailureOr<KernelText> emitWarps(KernelPrinter &to);
+mlir::FailureOr<KernelText> emitLongRows(KernelPrinter &to);
 mlir::FailureOr<KernelText> emitRows(KernelPrinter &to);
 mlir::FailureOr<KernelText> emitColumns(KernelPrinter &to);
 

@@ -228,7 +228,6 @@ KernelText LongRowPrinter::print() {
   KernelText text;
   MLIRContext *ctx = kernel.context();
   const RowPlan::InMemory &memory = *plan.inMemory;
-  text.skeleton = "rows";
   text.block = plan.block();
   text.resident = memory.resident;
   text.scratchBytes = IntExpr::constant(ctx, 0);
@@ -261,6 +260,17 @@ KernelText LongRowPrinter::print() {
   printOperations();
   printer.onLoad = nullptr;
   return text;
+}
+
+bool acceptsLongRows(const Kernel &kernel, const EmitOptions &options) {
+  return planLongRows(kernel, options).has_value();
+}
+
+FailureOr<KernelText> emitLongRows(KernelPrinter &to) {
+  std::optional<RowPlan> plan = planLongRows(to.kernel, to.options);
+  if (!plan)
+    return failure();
+  return LongRowPrinter(to, *plan).print();
 }
 
 } // namespace mlc::cuda

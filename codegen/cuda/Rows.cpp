@@ -2,7 +2,6 @@
 
 #include "codegen/cuda/Rows.h"
 #include "codegen/cuda/DeviceHeader.h"
-#include "codegen/cuda/LongRows.h"
 
 using namespace mlir;
 
@@ -444,16 +443,14 @@ KernelText RowPrinter::print() {
 }
 
 bool acceptsWarps(const Kernel &kernel, const EmitOptions &options) {
-  return planRows(kernel, options) ||
-         (kernel.repeats == 1 && planLongRows(kernel, options));
+  return planRows(kernel, options).has_value();
 }
 
 FailureOr<KernelText> emitWarps(KernelPrinter &to) {
-  if (std::optional<RowPlan> plan = planRows(to.kernel, to.options))
-    return RowPrinter(to, *plan).print();
-  if (std::optional<RowPlan> plan = planLongRows(to.kernel, to.options))
-    return LongRowPrinter(to, *plan).print();
-  return failure();
+  std::optional<RowPlan> plan = planRows(to.kernel, to.options);
+  if (!plan)
+    return failure();
+  return RowPrinter(to, *plan).print();
 }
 
 } // namespace mlc::cuda

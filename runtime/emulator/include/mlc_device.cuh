@@ -331,7 +331,7 @@ extern "C" mlcEmulatorWords mlcEmulatorLoadWide(const void *from,
 extern "C" void mlcEmulatorStoreWide(void *to, mlcEmulatorWords words,
                                      unsigned bytes) noexcept;
 
-MLC_DEVICE void prefetchLine(const void *) {}
+MLC_DEVICE void prefetchLine(const void *at) { (void)at; }
 
 extern "C" void mlcEmulatorWaitForPriorLaunch();
 MLC_DEVICE void waitForPriorLaunch() { mlcEmulatorWaitForPriorLaunch(); }
