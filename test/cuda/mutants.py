@@ -219,11 +219,14 @@ CASES = [
     # Windows: a plane for each block; bands of its rows, the second one shorter; pixels with channels last, by vectors.
     Case("planes", [(("Conv", {"pads": [1, 1, 1, 1], "strides": [2, 1], "group": 7}), "x0 x1 y")],
          [[1, 7, 30, 23], [7, 1, 3, 3]], depthwise),
+    # Threads of a row of less than 64 bytes leave their sums for others to store.
+    Case("narrow", [(("Conv", {"pads": [1, 1, 1, 1], "strides": [2, 1], "group": 7}), "x0 x1 y")],
+         [[1, 7, 30, 11], [7, 1, 3, 3]], depthwise),
     Case("bands", [(("MaxPool", {"kernel_shape": [3, 3], "strides": [2, 2], "pads": [1, 1, 1, 1]}), "x0 y")], [[2, 2, 69, 133]],
          lambda x: largest(x, 2), tolerance=0),
     Case("pixels", [(("Transpose", {"perm": [0, 3, 1, 2]}), "x0 t"),
                     (("MaxPool", {"kernel_shape": [3, 3], "strides": [2, 2], "pads": [1, 1, 1, 1]}), "t u"),
-                    (("Transpose", {"perm": [0, 2, 3, 1]}), "u y")], [[3, 11, 9, 24]], lambda x: largest(x, 1), tolerance=0),
+                    (("Transpose", {"perm": [0, 2, 3, 1]}), "u y")], [[3, 11, 11, 24]], lambda x: largest(x, 1), tolerance=0),
     Case("pad", [(("Concat", {"axis": 1}), "x0 x1 t"), (("Pad", {}), "t pads y")], [[5, 7], [5, 6]],
          lambda a, b: np.pad(np.concatenate([a, b], 1), ((1, 3), (2, 1))), constants={"pads": [1, 2, 3, 1]},
          tolerance=0),

@@ -87,7 +87,7 @@ def test_a_report_by_line(graph):
         assert turned["figures"][f"global_{way}.bytes"] == 4 * 64 * 96
         assert turned["figures"][f"global_{way}.sectors"] == turned["figures"][f"global_{way}.ideal_sectors"] == 64 * 96 // 8
         assert turned["figures"][f"shared_{way}.wavefronts"] == turned["figures"][f"shared_{way}.ideal_wavefronts"] == 2 * 96
-        assert turned["figures"][f"global_{way}.of_4_bytes"] == turned["figures"][f"global_{way}.requests"] == 2 * 96
+        assert turned["figures"][f"global_{way}.of_16_bytes"] == turned["figures"][f"global_{way}.requests"] == 2 * 96 // 4
 
 
 def test_the_order_of_threads_does_not_count(graph):

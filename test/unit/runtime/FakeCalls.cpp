@@ -49,4 +49,21 @@ CUresult fakeErrorString(CUresult, const char **text) {
   return fakeCall("cuGetErrorString", false);
 }
 
+std::string FakeDriver::held() const {
+  std::string text;
+  auto add = [&](const char *what, size_t count) {
+    if (count)
+      text += std::to_string(count) + " " + what + " ";
+  };
+  add("allocations", memory.size());
+  add("pinned", pinned.size());
+  add("streams", streams.size());
+  add("modules", modules.size());
+  add("events", events.size());
+  add("graphs", graphs.size());
+  add("graphs to launch", execs.size());
+  add("contexts", contexts);
+  return text;
+}
+
 } // namespace mlc::test

@@ -434,23 +434,6 @@ uint8_t *FakeDriver::host(uint64_t address, uint64_t bytes) const {
                                                                     : nullptr;
 }
 
-std::string FakeDriver::held() const {
-  std::string text;
-  auto add = [&](const char *what, size_t count) {
-    if (count)
-      text += std::to_string(count) + " " + what + " ";
-  };
-  add("allocations", memory.size());
-  add("pinned", pinned.size());
-  add("streams", streams.size());
-  add("modules", modules.size());
-  add("events", events.size());
-  add("graphs", graphs.size());
-  add("graphs to launch", execs.size());
-  add("contexts", contexts);
-  return text;
-}
-
 CUresult fakeCall(const char *name, bool needsContext) {
   return Call(name, needsContext).result;
 }
