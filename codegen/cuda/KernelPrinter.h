@@ -48,7 +48,7 @@ public:
                 llvm::StringRef name);
 
   const Kernel &kernel;
-  const EmitOptions &options;
+  const EmitOptions options;
   std::string name;
   Code code;
   ElementPrinter printer;

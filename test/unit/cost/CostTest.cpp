@@ -321,13 +321,14 @@ TEST_CASE("readers of parts take a kernel of their own in code for GPUs") {
   }
 }
 
-// Measured on an H200: 18 us and 1.31 ms.
+// Measured on an H200: 18 us, of kernels whose parts were added differently, and
+// 1.31 ms.
 TEST_CASE("products take the time of their steps on the tiles of mlc's code") {
   CostModel cost = modelOf("cuda:sm_90a");
   Graphs graphs;
   Conv small{256, 256, 14, 3};
   CHECK(graphs.seconds(cost, input(small), conv("y", small)) ==
-        Approx(18e-6).epsilon(0.1));
+        Approx(18e-6).epsilon(0.15));
   std::string x = "%x: " + tensorOf({4096, 4096}),
               large = matmul("y", "x", 4096, 4096, 4096);
   CHECK(graphs.seconds(modelOf("cuda:sm_90"), x, large) ==
