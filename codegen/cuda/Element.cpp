@@ -160,8 +160,11 @@ std::string ElementPrinter::compute(Operation *op,
     if (std::string better = withoutCancellation(op, operands); !better.empty())
       text = better;
     Type type = op->getResult(0).getType();
+    // In float32 a quotient off by its last bit would show in what other
+    // kernels make of it.
     if (isa<arith::DivFOp>(op) && computeType(type) == "float" &&
-        isUniform(operands[1]) && !isUniform(operands[0])) {
+        isUniform(operands[1]) && !isUniform(operands[0]) &&
+        endsInHalf(op->getResult(0))) {
       helpers.need("divided");
       text = "divided(" + operands[0] + ", " + operands[1] + ")";
     }

@@ -14,27 +14,11 @@ static Type elementOf(Value tensor) {
 /// Whether `type` is a 16-bit float, which is computed as float.
 static bool isNarrow(Type type) { return type.isF16() || type.isBF16(); }
 
-/// Whether a quotient's last bit may decide about a whole step: it is rounded
-/// to an integer, or compared.
-static bool isSteep(const Kernel &kernel) {
-  return llvm::any_of(kernel.ops, [](Operation *op) {
-    return op
-        ->walk([](Operation *inner) {
-          return isa<math::RoundEvenOp, math::RoundOp, math::FloorOp,
-                     math::CeilOp, math::TruncOp, arith::FPToSIOp,
-                     arith::FPToUIOp, arith::CmpFOp>(inner)
-                     ? WalkResult::interrupt()
-                     : WalkResult::advance();
-        })
-        .wasInterrupted();
-  });
-}
-
 RowPrinter::RowPrinter(KernelPrinter &to, RowPlan &plan)
     : to(to), kernel(to.kernel), printer(to.printer), code(to.code), plan(plan),
       isTrial(to.printer.isTrial) {
   printer.keepsRoundings = to.options.keepsRoundings;
-  if (!printer.keepsRoundings && !isSteep(kernel))
+  if (!printer.keepsRoundings)
     printer.uniform.emplace();
 }
 
