@@ -321,8 +321,8 @@ TEST_CASE("readers of parts take a kernel of their own in code for GPUs") {
   }
 }
 
-// Measured on an H200: 18 us, of kernels whose parts were added differently, and
-// 1.31 ms.
+// Measured on an H200: 18 us, of kernels whose parts were added differently,
+// and 1.31 ms.
 TEST_CASE("products take the time of their steps on the tiles of mlc's code") {
   CostModel cost = modelOf("cuda:sm_90a");
   Graphs graphs;
