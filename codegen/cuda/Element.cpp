@@ -82,8 +82,8 @@ static std::string besideOne(Type type, ArrayRef<std::string> operands) {
 }
 
 /// Whether all that is made of a float32 value, or of the elements of a tensor,
-/// is rounded to 16 bits. Products and sums on the way keep its relative error,
-/// or an error of the result's size.
+/// is rounded to 16 bits. Products on the way keep its relative error; a sum
+/// may cancel all but the error.
 static bool endsInHalf(Value value, unsigned depth = 16) {
   if (getElementTypeOrSelf(value.getType()).getIntOrFloatBitWidth() == 16)
     return true;
@@ -96,7 +96,7 @@ static bool endsInHalf(Value value, unsigned depth = 16) {
                  depth - 1);
            if (auto op = dyn_cast<linalg::LinalgOp>(user))
              return endsInHalf(op.getMatchingBlockArgument(&use), depth - 1);
-           return isa<arith::TruncFOp, arith::MulFOp, arith::AddFOp>(user) &&
+           return isa<arith::TruncFOp, arith::MulFOp>(user) &&
                   endsInHalf(user->getResult(0), depth - 1);
          });
 }
