@@ -114,6 +114,16 @@ def test_tails_of_gelu_keep_their_digits(tools, tmp_path, kind):
     np.testing.assert_allclose(y, want, rtol=1e-3 if kind == T.FLOAT16 else 5e-3, atol=1e-7)
 
 
+def test_sums_behind_error_functions_keep_their_digits(tools, tmp_path):
+    """1 + erf(x) - 1 as float16: all but the error of the first sum is cancelled."""
+    x = np.linspace(-1e-2, 1e-2, 101).astype(np.float32)
+    nodes = [helper.make_node("Constant", [], ["one"], value_float=1.0), helper.make_node("Erf", ["x"], ["e"]),
+             helper.make_node("Add", ["e", "one"], ["s"]), helper.make_node("Sub", ["s", "one"], ["d"]),
+             helper.make_node("Cast", ["d"], ["h"], to=T.FLOAT16), helper.make_node("Cast", ["h"], ["y"], to=T.FLOAT)]
+    y = run(tools, tmp_path, nodes, x, T.FLOAT)
+    np.testing.assert_allclose(y, [math.erf(value) for value in x], rtol=1e-3, atol=3e-7)
+
+
 def test_artifacts_do_not_tell_where_they_were_made(tools, tmp_path):
     """Neither the cache nor the current folder is in the bytes."""
     graph = helper.make_graph([helper.make_node("Sin", ["x"], ["y"])], "g",
