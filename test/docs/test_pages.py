@@ -21,7 +21,7 @@ PAGES = ["README.md", "docs/Architecture.md", "docs/AddAnOp.md", "docs/AddAPass.
 @pytest.mark.parametrize("page", PAGES)
 def test_named_files_exist(tools, page):
     text = (tools.source / page).read_text()
-    named = re.findall(r"(?<![\w/.<>-])((?:dialects|rewrites|verifier|passes|codegen|runtime|tools|test|docs)"
+    named = re.findall(r"(?<![\w/.<>-])((?:dialects|rewrites|verifier|passes|codegen|runtime|simulator|tools|test|docs)"
                        r"/[\w/.-]*[\w])", text)
     missing = sorted({path for path in named if not (tools.source / path).exists()
                       and not list(tools.source.glob(f"{path}.*"))})

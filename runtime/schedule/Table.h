@@ -1,0 +1,94 @@
+//===- Table.h - A training step as a table of actions ----------*- C++ -*-===//
+//
+// Each rank of a pipeline runs a list of actions: the forward pass of a stage
+// for a micro-batch, parts of its backward pass, transfers, updates. A table
+// has the lists of all ranks. Its text is PyTorch's CSV notation
+// (torch.distributed.pipelining), a line for each rank, with a few actions more
+// (docs/Schedules.md).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MLC_RUNTIME_SCHEDULE_TABLE_H
+#define MLC_RUNTIME_SCHEDULE_TABLE_H
+
+#include "runtime/Status.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mlc::runtime::schedule {
+
+/// What an action does. Actions.def has the text and the properties of each.
+enum class ActionKind : uint8_t {
+#define ACTION(NAME, TEXT, HAS_MICRO_BATCH, IS_COMPUTE) NAME,
+#include "runtime/schedule/Actions.def"
+};
+
+/// Where a number does not apply.
+inline constexpr int32_t kNone = -1;
+
+/// One action of a rank: "2F0", "1SEND_B3", "0STEP2", "0F4.1@3".
+struct Action {
+  ActionKind kind = ActionKind::Forward;
+  int32_t stage = 0;
+  /// kNone for actions that belong to no micro-batch. For Step, the version of
+  /// the weights that it makes (0: those before training), or kNone.
+  int32_t microBatch = kNone;
+  /// The slice of the micro-batch (TeraPipe), from 0; kNone: all of it.
+  int32_t slice = kNone;
+  /// The version of the stage's weights that the action reads; kNone: the one
+  /// that the rank has. Only asynchronous schedules name versions.
+  int32_t version = kNone;
+  /// Actions with the same number, not kNone, that follow each other on a rank
+  /// may overlap: "(0F7;7B3)OVERLAP_F_B".
+  int32_t overlap = kNone;
+
+  bool operator==(const Action &other) const {
+    return kind == other.kind && stage == other.stage &&
+           microBatch == other.microBatch && slice == other.slice &&
+           version == other.version && overlap == other.overlap;
+  }
+  bool operator!=(const Action &other) const { return !(*this == other); }
+};
+
+/// The row of the kind in Actions.def.
+const char *toText(ActionKind kind);
+bool hasMicroBatch(ActionKind kind);
+/// Whether the action runs kernels of a stage (F, I, W, B, STEP), rather than a
+/// transfer or a collective.
+bool isCompute(ActionKind kind);
+
+/// "2F0".
+std::string toString(const Action &action);
+
+/// The most ranks, stages and actions that a table may have, and the largest
+/// number of a micro-batch, a slice or a version.
+inline constexpr int64_t kMaxRanks = 1 << 16, kMaxActions = int64_t(1) << 26;
+
+struct Table {
+  /// The actions of each rank, in order. A stage may be on several ranks
+  /// (Chimera, data parallelism). The rank that runs a stage for a micro-batch
+  /// is the one whose list says so; transfers follow from that.
+  std::vector<std::vector<Action>> ranks;
+
+  /// One more than the largest number that appears.
+  int32_t countStages() const;
+  int32_t countMicroBatches() const;
+  int64_t countActions() const;
+  /// Whether the table has transfers of its own.
+  bool hasTransfers() const;
+
+  /// As CSV, a line for each rank.
+  std::string text() const;
+  /// Reads a CSV text. MLC_BAD_FILE names line and action. Empty cells are
+  /// skipped, as PyTorch does.
+  static Status parse(std::string_view text, Table &table);
+
+  bool operator==(const Table &other) const { return ranks == other.ranks; }
+};
+
+} // namespace mlc::runtime::schedule
+
+#endif // MLC_RUNTIME_SCHEDULE_TABLE_H

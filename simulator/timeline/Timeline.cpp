@@ -1,0 +1,3 @@
+//===- Timeline.cpp - When the actions of a table run ---------------------===//
+
+#include "simulator/timeline/Timeline.h"
