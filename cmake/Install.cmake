@@ -13,13 +13,13 @@ install(TARGETS mlc mlc-check mlc-eval mlc-lsp-server mlc-opt mlc-rules mlc-tran
 set(libraries
   MLCArtifact MLCBackends MLCCodegenCPU MLCCodegenCUDA MLCDist MLCExec MLCExport MLCExtract MLCForm MLCFuse MLCGraph MLCImport MLCKernel
   MLCLayout MLCLower MLCMemory MLCOnnxSchema MLCOptimize MLCDifferentiate MLCDistribute MLCRunRanks MLCPassBase MLCPasses MLCProofKernel MLCProvedRules MLCRemedy MLCReplay MLCRewrites
-  MLCRewritten MLCRule MLCSchedule MLCTarget MLCVerifier)
+  MLCRewritten MLCRule MLCSchedule MLCStages MLCTarget MLCVerifier)
 foreach(library ${libraries})
   string(REGEX REPLACE "^MLC" "" short ${library})
   set_target_properties(${library} PROPERTIES EXPORT_NAME ${short})
 endforeach()
 set(package lib/cmake/mlc)
-install(TARGETS ${libraries} mlc_runtime mlc_runtime_plan mlc_transport EXPORT mlcTargets ARCHIVE DESTINATION lib COMPONENT Development)
+install(TARGETS ${libraries} mlc_runtime mlc_runtime_plan mlc_runtime_schedule mlc_transport EXPORT mlcTargets ARCHIVE DESTINATION lib COMPONENT Development)
 install(EXPORT mlcTargets NAMESPACE mlc:: DESTINATION ${package} COMPONENT Development)
 foreach(folder dialects verifier rewrites codegen passes runtime simulator)
   install(DIRECTORY ${CMAKE_SOURCE_DIR}/${folder} ${CMAKE_BINARY_DIR}/${folder}

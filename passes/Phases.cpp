@@ -10,8 +10,10 @@ using llvm::StringRef;
 namespace mlc {
 
 static void differentiate(OpPassManager &pm, const PipelineOptions &options) {
+  const std::optional<runtime::TrainingPlan> &split = options.plan.training;
   if (options.training)
-    addDifferentiatePasses(pm, *options.training);
+    addDifferentiatePasses(pm, *options.training,
+                           split ? split->stages : runtime::StagePlan());
 }
 
 static void distribute(OpPassManager &pm, const PipelineOptions &options) {

@@ -20,6 +20,7 @@
 #include "passes/Optimize/ApplyRules.h"
 #include "passes/Optimize/ConstantFold.h"
 #include "passes/Optimize/Prepare.h"
+#include "passes/Stages/Stages.h"
 
 using namespace mlir;
 using llvm::StringRef;
@@ -34,13 +35,17 @@ namespace {
 void registerPasses() { registerMLCPasses(); }
 
 void addDifferentiatePasses(OpPassManager &pm,
-                            const DifferentiateOptions &options) {
+                            const DifferentiateOptions &options,
+                            const runtime::StagePlan &stages) {
   if (options.optimizer)
     // Parameters without a gradient are not trained, and fold like constants.
     pm.addPass(createUnreadParametersPass({options.loss.output}));
   if (options.statisticGroups > 0)
     // Runs while a mean over the batch is still a single operator.
     pm.addPass(createLocalStatisticsPass({options.statisticGroups}));
+  if (options.optimizer && stages.count > 1)
+    // Gradients belong to the stages of what they are of.
+    pm.addPass(createAssignStagesPass(stages));
   if (options.optimizer)
     // Adds loss, gradients and update, as entries over states.
     pm.addPass(createTrainingStepPass(options));
@@ -75,7 +80,10 @@ static void addDataParallelPasses(OpPassManager &pm,
 }
 
 void addDistributePasses(OpPassManager &pm, const runtime::Plan &plan) {
-  if (plan.training)
+  if (plan.training && plan.training->isStaged())
+    // Makes entries of stages of those of the step.
+    pm.addPass(createCutStagesPass(plan.training->stages));
+  else if (plan.training)
     addDataParallelPasses(pm, *plan.training, plan.algorithm);
   if (plan.mesh.empty())
     return;

@@ -38,7 +38,8 @@ struct PipelineOptions {
 /// parameters (dialects/Module/CompileTime.h). Distribution also takes the
 /// entries that differentiation makes.
 void addDifferentiatePasses(mlir::OpPassManager &pm,
-                            const DifferentiateOptions &options);
+                            const DifferentiateOptions &options,
+                            const runtime::StagePlan &stages = {});
 void addDistributePasses(mlir::OpPassManager &pm, const runtime::Plan &plan);
 void addOptimizePasses(mlir::OpPassManager &pm, const PipelineOptions &options);
 void addLayoutPasses(mlir::OpPassManager &pm, const PipelineOptions &options);

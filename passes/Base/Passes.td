@@ -218,6 +218,48 @@ def TrainingStepPass : LossPass<"mlc-add-training-step", [
   let dependentDialects = ["::mlc::MlcDialect", "::mlir::func::FuncDialect"];
 }
 
+def AssignStagesPass : Pass<"mlc-assign-stages", "::mlir::ModuleOp"> {
+  let summary = "assign the operators of a model to the stages of a pipeline";
+  let description = [{
+    Sets `dist.stage` on the operators of @main, in their order: with `ends`, a
+    stage ends with each of these nodes, and one more with the model; otherwise
+    there are `stages` stages, the heaviest of which is as light as possible.
+  }];
+  let options = [
+    Option<"stages", "stages", "int64_t", "2", "how many stages">,
+    ListOption<"ends", "ends", "std::string",
+               "nodes that all stages but the last end with">];
+}
+
+def CutStagesPass : Pass<"mlc-cut-stages", "::mlir::ModuleOp"> {
+  let summary = "cut a step of training into entries of its stages";
+  let description = [{
+    The entries `accumulate` and `apply` of a model whose operators have
+    `dist.stage` become entries of each stage S (docs/Pipelines.md): `SF`, its
+    forward pass; `SB`, its gradients, or with `split-backward` `SI` and `SW`,
+    those of what the stage reads from others and those of its weights; `SSTEP`,
+    the update of its weights, and `SNORM`, what other stages need to know of
+    its gradients for that. A value that another entry reads is a result with
+    `mlc.name` of the one and an argument with that name, of role `carried`, of
+    the other.
+  }];
+  let options = [
+    Option<"splitsBackward", "split-backward", "bool", "false",
+           "make entries I and W instead of B">];
+  let dependentDialects = ["::mlc::MlcDialect", "::mlir::func::FuncDialect"];
+}
+
+def JoinStagesPass : Pass<"mlc-join-stages", "::mlir::ModuleOp"> {
+  let summary = "make one function of the entries of a step";
+  let description = [{
+    For proofs that a step in stages is the step: @joined carries out, for one
+    batch, the entries that mlc-cut-stages makes, or `accumulate` and `apply`.
+    It takes inputs and states and returns results and new states, each in the
+    order of their names.
+  }];
+  let dependentDialects = ["::mlc::MlcDialect", "::mlir::func::FuncDialect"];
+}
+
 def PartitionPass : Pass<"mlc-partition", "::mlir::ModuleOp"> {
   let summary = "of functions with shardings, what each rank carries out";
   let description = [{

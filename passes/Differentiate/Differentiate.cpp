@@ -4,6 +4,7 @@
 #include "dialects/Definition/OpInterfaces.h"
 #include "dialects/Derivative/Adjoint.h"
 #include "dialects/Graph/PointwiseOps.h"
+#include "dialects/Module/StageFacts.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/Base/Form.h"
 #include "passes/Base/Passes.h"
@@ -37,13 +38,14 @@ public:
           })) {
         active.insert(op.result_begin(), op.result_end());
         operators.push_back(&op);
+        takeStage(&op);
       }
     }
     for (const Seed &seed : seeds)
       if (failed(add(seed.value, seed.cotangent)))
         return failure();
     for (Operation *op : llvm::reverse(operators))
-      if (failed(visit(op)))
+      if (failed(inStageOf(op, [&] { return visit(op); })))
         return failure();
     return success();
   }
@@ -55,7 +57,50 @@ public:
   }
 
 private:
+  /// An operator that was added to the model, as those of a loss, belongs to
+  /// the last stage that it reads of.
+  static void takeStage(Operation *op) {
+    if (op->hasAttr(kStageAttr))
+      return;
+    IntegerAttr last;
+    for (Value operand : op->getOperands())
+      if (Operation *source = operand.getDefiningOp())
+        if (auto stage = source->getAttrOfType<IntegerAttr>(kStageAttr);
+            stage && (!last || stage.getInt() > last.getInt()))
+          last = stage;
+    if (last)
+      op->setAttr(kStageAttr, last);
+  }
+
+  /// What `make` inserts belongs to the stage of `op`, if that has one, unless
+  /// it belongs to another stage already.
+  LogicalResult inStageOf(Operation *op,
+                          llvm::function_ref<LogicalResult()> make) {
+    Attribute stage = op ? op->getAttr(kStageAttr) : Attribute();
+    if (!stage)
+      return make();
+    Block *block = builder.getInsertionBlock();
+    Block::iterator end = builder.getInsertionPoint();
+    Operation *before = end == block->begin() ? nullptr : &*std::prev(end);
+    if (failed(make()))
+      return failure();
+    Block::iterator first =
+        before ? std::next(before->getIterator()) : block->begin();
+    for (Operation &made : llvm::make_range(first, end)) {
+      if (!made.hasAttr(kStageAttr))
+        made.setAttr(kStageAttr, stage);
+      made.setAttr(kBackwardAttr, builder.getUnitAttr());
+    }
+    return success();
+  }
+
+  /// A sum belongs to the stage that has made `value`.
   LogicalResult add(Value value, Value cotangent) {
+    return inStageOf(value.getDefiningOp(),
+                     [&] { return addTo(value, cotangent); });
+  }
+
+  LogicalResult addTo(Value value, Value cotangent) {
     Value &sum = cotangents[value];
     if (!sum) {
       sum = cotangent;

@@ -66,6 +66,17 @@ struct TensorSharding {
 /// Bytes of weights that are prefetched by all-gathers.
 constexpr int64_t defaultPrefetchLimit = int64_t(64) << 20;
 
+/// The stages that a training step is cut into (docs/Pipelines.md).
+struct StagePlan {
+  /// How many; 1: the step is whole.
+  int64_t count = 1;
+  /// The nodes that all stages but the last end with; empty: stages are made
+  /// equally heavy.
+  std::vector<std::string> ends;
+  /// Whether the gradients of inputs and of weights are computed apart.
+  bool splitsBackward = false;
+};
+
 /// Training with the batch split over ranks (docs/DataParallel.md).
 struct TrainingPlan {
   /// Ranks that take samples, without a parameter server.
@@ -86,7 +97,10 @@ struct TrainingPlan {
   /// Communicators that collectives take in turn, so that several are under way
   /// at once.
   int64_t groups = 1;
+  StagePlan stages;
 
+  /// Whether a step is cut into stages.
+  bool isStaged() const { return stages.count > 1; }
   /// All ranks, including a parameter server.
   int64_t countRanks() const { return ranks + hasServer; }
 };

@@ -30,6 +30,14 @@ DistributionFlags::DistributionFlags(cl::SubCommand &sub)
       accumulate("accumulate", cl::init(1), cl::value_desc("number"),
                  cl::desc("Batches whose gradients a step averages (1)"),
                  cl::sub(sub)),
+      stages("stages", cl::init(1), cl::value_desc("number"),
+             cl::desc("Stages of a pipeline that the step is cut into, equally "
+                      "heavy (1)"),
+             cl::sub(sub)),
+      stageEnds("stage-ends", cl::CommaSeparated, cl::value_desc("node,..."),
+                cl::desc("Nodes that stages end with; the model ends one "
+                         "stage more"),
+                cl::sub(sub)),
       zero("zero", cl::init(0), cl::value_desc("stage"),
            cl::desc("Stage of ZeRO: shard optimizer states (1), sums of "
                     "gradients, too (2), weights, too (3) (0: nothing)"),
@@ -170,6 +178,11 @@ llvm::Error DistributionFlags::checkNames(bool &hasServer) const {
   if (accumulate > runtime::mostBatchesOfAStep)
     return fail(Exit::Usage, "--accumulate must be at most " +
                                  llvm::Twine(runtime::mostBatchesOfAStep));
+  if (stages < 1)
+    return fail(Exit::Usage, "--stages must be at least 1");
+  if (stages.getNumOccurrences() && !stageEnds.empty())
+    return fail(Exit::Usage, "--stage-ends says how many stages there are; "
+                             "leave --stages out");
   for (const auto *bytes : {&bucketBytes, &firstBucketBytes})
     if (bytes->getNumOccurrences() && *bytes < 1)
       return fail(Exit::Usage, "--" + bytes->ArgStr + " must be positive");
@@ -178,7 +191,8 @@ llvm::Error DistributionFlags::checkNames(bool &hasServer) const {
 
 llvm::Expected<runtime::Plan> DistributionFlags::readPlan() const {
   return planFlag.read({&accumulate, &groups, &zero, &algorithm, &staleness,
-                        &statistics, &fusion, &bucketBytes, &firstBucketBytes,
+                        &statistics, &stages, std::addressof(stageEnds),
+                        &fusion, &bucketBytes, &firstBucketBytes,
                         &prefetchLimit});
 }
 
@@ -249,6 +263,11 @@ llvm::Expected<runtime::Plan> DistributionFlags::plan(int64_t ranks) const {
   training.groups = groups;
   training.hasServer = hasServer;
   training.staleness = staleness;
+  training.stages.count = stages;
+  if (!stageEnds.empty()) {
+    training.stages.ends.assign(stageEnds.begin(), stageEnds.end());
+    training.stages.count = int64_t(stageEnds.size()) + 1;
+  }
   runtime::BucketOptions &buckets = training.buckets;
   if (bucketBytes.getNumOccurrences())
     buckets.bytes = buckets.firstBytes = bucketBytes;

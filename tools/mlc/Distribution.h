@@ -48,7 +48,8 @@ private:
   llvm::cl::opt<unsigned> ranks;
   llvm::cl::opt<double> timeout;
   llvm::cl::opt<unsigned> groups;
-  llvm::cl::opt<int64_t> accumulate;
+  llvm::cl::opt<int64_t> accumulate, stages;
+  llvm::cl::list<std::string> stageEnds;
   llvm::cl::opt<unsigned> zero;
   llvm::cl::opt<std::string> algorithm;
   llvm::cl::opt<int64_t> staleness;

@@ -189,9 +189,10 @@ TrainCommand::prepare(const mlc::runtime::Plan &plan, bool isServer) const {
       !flags.evaluationFile.empty() || !flags.artifact.empty();
   const mlc::TrainingEntries entries{
       split.accumulate, evaluates && !isWorker,
-      flags.keepHalf,   split.hasServer,
+      flags.keepHalf,   split.hasServer || split.isStaged(),
       isWorker,         countsRight() && !isWorker};
-  const bool isSplit = isWorker || (!split.hasServer && split.ranks > 1);
+  const bool isSplit =
+      isWorker || split.isStaged() || (!split.hasServer && split.ranks > 1);
   auto read = readTrainingModel(model, training, &optimizerFlags, flags.batch,
                                 entries, isSplit ? &plan : nullptr);
   if (!read)

@@ -458,7 +458,8 @@ llvm::Error mlc::cli::writePhase(const ModelOptions &options,
     entries.evaluates = false;
     entries.isApart = entries.computesAlone = true;
   }
-  const bool isSplit = split.hasServer || split.ranks > 1;
+  entries.isApart |= split.isStaged();
+  const bool isSplit = split.hasServer || split.isStaged() || split.ranks > 1;
   if (flags.compileTo.is("distribute") && !isSplit)
     warn(options.model, "nothing is distributed: there is one rank; give "
                         "--ranks");

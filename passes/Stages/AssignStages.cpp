@@ -1,0 +1,176 @@
+//===- AssignStages.cpp - The stages of a model's operators ---------------===//
+
+#include "dialects/Definition/OpInterfaces.h"
+#include "dialects/Module/StageFacts.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "passes/Base/Form.h"
+#include "passes/Base/Passes.h"
+#include "passes/Stages/Stages.h"
+#include "rewrites/Cost/Work.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using llvm::ArrayRef;
+using llvm::SmallVector;
+using llvm::StringRef;
+
+namespace mlc {
+
+#define GEN_PASS_DEF_ASSIGNSTAGESPASS
+#include "passes/Base/Passes.h.inc"
+
+namespace {
+
+/// The operators that stages are made of, in the order of the model. Those
+/// without operands belong to whoever reads them.
+SmallVector<Operation *> listOperators(func::FuncOp main) {
+  SmallVector<Operation *> operators;
+  for (Operation &op : main.getBody().front().without_terminator())
+    if (op.getNumOperands() != 0)
+      operators.push_back(&op);
+  return operators;
+}
+
+StringRef nodeOf(Operation *op) {
+  auto name = op->getLoc()->findInstanceOf<NameLoc>();
+  return name ? name.getName().getValue() : StringRef();
+}
+
+/// A share of the time that an operator takes in a step: scalar operations, and
+/// elements of 4 bytes that are moved. Eight operations of a contraction take
+/// the time of one.
+uint64_t weigh(Operation *op) {
+  auto defined = dyn_cast<DefinitionOpInterface>(op);
+  if (!defined)
+    return 1;
+  FailureOr<Definition> definition = getDefinition(defined);
+  if (failed(definition))
+    return 1;
+  Work work = countWork(op->getContext(), *definition, SymbolSizes());
+  double sum = work.operations + work.bytes() / 4;
+  for (const ContractionWork &contraction : work.contractions)
+    sum += contraction.flops() / 8;
+  return 1 + uint64_t(std::min(sum, 1e15));
+}
+
+/// How many stages of at most `limit` the operators fill, in order; each keeps
+/// at least one operator for each stage behind it. Sets their ends.
+bool fits(ArrayRef<uint64_t> weights, int64_t stages, uint64_t limit,
+          SmallVectorImpl<size_t> &ends) {
+  ends.clear();
+  size_t next = 0;
+  for (int64_t stage = 0; stage < stages; ++stage) {
+    const size_t most = weights.size() - size_t(stages - 1 - stage);
+    uint64_t sum = weights[next++];
+    while (next < most && sum + weights[next] <= limit)
+      sum += weights[next++];
+    if (sum > limit)
+      return false;
+    ends.push_back(next);
+  }
+  return next == weights.size();
+}
+
+struct AssignStagesPass : impl::AssignStagesPassBase<AssignStagesPass> {
+  using AssignStagesPassBase::AssignStagesPassBase;
+
+  void runOnOperation() override {
+    if (failed(requireForm(*this, getOperation(), Form::Graph)) ||
+        failed(assign()))
+      signalPassFailure();
+  }
+
+private:
+  LogicalResult assign() {
+    auto main = getOperation().lookupSymbol<func::FuncOp>("main");
+    if (!main || !main.getBody().hasOneBlock())
+      return getOperation().emitError()
+             << "has no function @main of one block to cut into stages";
+    SmallVector<Operation *> operators = listOperators(main);
+    SmallVector<size_t> stageEnds;
+    if (failed(ends.empty() ? divide(main, operators, stageEnds)
+                            : findEnds(main, operators, stageEnds)))
+      return failure();
+    Builder b(&getContext());
+    size_t stage = 0;
+    for (auto [i, op] : llvm::enumerate(operators)) {
+      stage += i == stageEnds[stage];
+      op->setAttr(kStageAttr, b.getI64IntegerAttr(int64_t(stage)));
+    }
+    return success();
+  }
+
+  /// Makes the heaviest stage as light as possible.
+  LogicalResult divide(func::FuncOp main, ArrayRef<Operation *> operators,
+                       SmallVectorImpl<size_t> &found) {
+    if (stages < 1)
+      return main.emitError()
+             << "a model has one stage at least, not " << int64_t(stages);
+    if (size_t(stages) > operators.size())
+      return main.emitError()
+             << "has " << operators.size() << " operators, too few for "
+             << int64_t(stages) << " stages";
+    SmallVector<uint64_t> weights = llvm::map_to_vector(operators, weigh);
+    uint64_t low = 0, high = 0;
+    for (uint64_t weight : weights)
+      high += weight;
+    // The least limit lies in (low, high].
+    while (high - low > 1) {
+      uint64_t middle = low + (high - low) / 2;
+      (fits(weights, stages, middle, found) ? high : low) = middle;
+    }
+    (void)fits(weights, stages, high, found);
+    return success();
+  }
+
+  LogicalResult findEnds(func::FuncOp main, ArrayRef<Operation *> operators,
+                         SmallVectorImpl<size_t> &found) {
+    for (const std::string &name : ends) {
+      size_t end = 0;
+      for (auto [i, op] : llvm::enumerate(operators))
+        if (nodeOf(op) == name)
+          end = i + 1;
+      if (end == 0)
+        return main.emitError()
+               << "has no node '" << name << "' to end a stage with"
+               << suggest(operators, name);
+      if (end <= (found.empty() ? 0 : found.back()))
+        return main.emitError()
+               << "a stage ends with node '" << name
+               << "', which does not come after the end of the stage before";
+      found.push_back(end);
+    }
+    if (found.back() == operators.size())
+      return main.emitError()
+             << "the stage after node '" << (*ends)[ends.size() - 1]
+             << "' is empty; the last stage ends with the "
+                "model";
+    found.push_back(operators.size());
+    return success();
+  }
+
+  static std::string suggest(ArrayRef<Operation *> operators, StringRef name) {
+    StringRef nearest;
+    unsigned least = ~0u;
+    for (Operation *op : operators)
+      if (StringRef node = nodeOf(op); !node.empty())
+        if (unsigned distance = name.edit_distance(node, true, least);
+            distance < least) {
+          least = distance;
+          nearest = node;
+        }
+    return nearest.empty() ? "" : ("; did you mean '" + nearest + "'?").str();
+  }
+};
+
+} // namespace
+
+std::unique_ptr<Pass> createAssignStagesPass(const runtime::StagePlan &stages) {
+  AssignStagesPassOptions options;
+  options.stages = stages.count;
+  for (const std::string &end : stages.ends)
+    options.ends.push_back(end);
+  return createAssignStagesPass(std::move(options));
+}
+
+} // namespace mlc

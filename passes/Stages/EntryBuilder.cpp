@@ -1,0 +1,139 @@
+//===- EntryBuilder.cpp - The function of a stage's entry -----------------===//
+
+#include "passes/Stages/EntryBuilder.h"
+#include "dialects/Module/StageFacts.h"
+#include "dialects/Module/States.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+using llvm::SmallVector;
+using llvm::StringRef;
+
+namespace mlc {
+
+void EntryBuilder::add(const StageEntry &entry, Operation *op) {
+  bodies[entry].operators.insert(op);
+}
+
+bool EntryBuilder::contains(const StageEntry &entry, Operation *op) const {
+  auto it = bodies.find(entry);
+  return it != bodies.end() && it->second.operators.contains(op);
+}
+
+void EntryBuilder::addResult(const StageEntry &entry, Value value,
+                             DictionaryAttr attributes) {
+  bodies[entry].results.push_back({value, attributes});
+}
+
+/// The name of a value that another entry reads: that of its entry and of its
+/// node, "0F/conv1".
+std::string EntryBuilder::nameOf(Value value) {
+  std::string &name = names[value];
+  if (!name.empty())
+    return name;
+  std::string own;
+  if (Operation *op = value.getDefiningOp()) {
+    auto node = op->getLoc()->findInstanceOf<NameLoc>();
+    own = node ? node.getName().str() : op->getName().stripDialect().str();
+  } else {
+    own = source
+              .getArgAttrOfType<StringAttr>(
+                  cast<BlockArgument>(value).getArgNumber(), kStateAttr)
+              .str();
+  }
+  name = sources.lookup(value).name() + "/" + own;
+  if (unsigned count = taken[name]++)
+    name += "#" + std::to_string(count + 1);
+  return name;
+}
+
+bool EntryBuilder::isCarried(const StageEntry &entry, Value value) const {
+  if (Operation *op = value.getDefiningOp())
+    return !contains(entry, op);
+  auto it = sources.find(value);
+  return it != sources.end() && it->second != entry;
+}
+
+/// Finds what entries read of others, and returns it there.
+void EntryBuilder::findCarried() {
+  for (auto &[entry, body] : bodies) {
+    auto read = [&, &entry = entry, &body = body](Value value) {
+      if (isCarried(entry, value))
+        body.carried.insert(value);
+    };
+    for (Operation *op : body.operators)
+      llvm::for_each(op->getOperands(), read);
+    for (const Result &result : body.results)
+      read(result.value);
+  }
+  Builder b(source.getContext());
+  llvm::SetVector<Value> all;
+  for (auto &[entry, body] : bodies)
+    all.insert(body.carried.begin(), body.carried.end());
+  for (Value value : all)
+    bodies[sources.lookup(value)].results.push_back(
+        {value, b.getDictionaryAttr(b.getNamedAttr(
+                    "mlc.name", b.getStringAttr(nameOf(value))))});
+}
+
+void EntryBuilder::build(const StageEntry &entry, Body &body) {
+  OpBuilder builder(source);
+  auto function = func::FuncOp::create(builder, source.getLoc(), entry.name(),
+                                       builder.getFunctionType({}, {}));
+  Block *block = function.addEntryBlock();
+  IRMapping mapping;
+  llvm::SetVector<Value> read;
+  for (Operation *op : body.operators)
+    read.insert(op->operand_begin(), op->operand_end());
+  for (const Result &result : body.results)
+    read.insert(result.value);
+  auto addArgument = [&](Value value, DictionaryAttr attributes) {
+    unsigned last = function.getNumArguments();
+    (void)function.insertArgument(last, value.getType(), attributes,
+                                  value.getLoc());
+    mapping.map(value, function.getArgument(last));
+  };
+  auto addOwn = [&](bool states) {
+    for (BlockArgument argument : source.getArguments())
+      if (unsigned i = argument.getArgNumber();
+          read.contains(argument) && !body.carried.contains(argument) &&
+          (source.getArgAttr(i, kStateAttr) != nullptr) == states)
+        addArgument(argument, source.getArgAttrDict(i));
+  };
+  // Inputs, what comes from other entries, states.
+  addOwn(/*states=*/false);
+  for (Value value : body.carried)
+    addArgument(value,
+                builder.getDictionaryAttr(
+                    {builder.getNamedAttr("mlc.name",
+                                          builder.getStringAttr(nameOf(value))),
+                     builder.getNamedAttr(kInputRoleAttr,
+                                          builder.getStringAttr(runtime::name(
+                                              runtime::InputRole::Carried)))}));
+  addOwn(/*states=*/true);
+  builder.setInsertionPointToEnd(block);
+  for (Operation &op : source.getBody().front().without_terminator())
+    if (body.operators.contains(&op)) {
+      Operation *copy = builder.clone(op, mapping);
+      copy->removeAttr(kStageAttr);
+      copy->removeAttr(kBackwardAttr);
+    }
+  SmallVector<Value> results;
+  for (const Result &result : body.results)
+    results.push_back(mapping.lookup(result.value));
+  func::ReturnOp::create(builder, source.getLoc(), results);
+  function.setType(builder.getFunctionType(block->getArgumentTypes(),
+                                           ValueRange(results).getTypes()));
+  for (auto [i, result] : llvm::enumerate(body.results))
+    function.setResultAttrs(i, result.attributes);
+}
+
+void EntryBuilder::build() {
+  findCarried();
+  for (auto &[entry, body] : bodies)
+    build(entry, body);
+  source.erase();
+}
+
+} // namespace mlc

@@ -1,0 +1,99 @@
+//===- StageOf.cpp - The stages of a step's operators ---------------------===//
+
+#include "passes/Stages/StageOf.h"
+#include "dialects/Module/StageFacts.h"
+#include "dialects/Module/States.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using Kind = mlc::runtime::schedule::ActionKind;
+
+namespace mlc {
+
+StageOf::StageOf(func::FuncOp accumulate, bool splitsBackward)
+    : function(accumulate) {
+  findRepeated();
+  findStages();
+  findKinds(splitsBackward);
+}
+
+/// An operator that depends on a sum of gradients is not repeated: it is part
+/// of the entry that adds to it.
+void StageOf::findRepeated() {
+  auto isFixed = [&](Value value) {
+    if (Operation *op = value.getDefiningOp())
+      return repeated.contains(op);
+    auto state = function.getArgAttrOfType<StringAttr>(
+        cast<BlockArgument>(value).getArgNumber(), kStateAttr);
+    if (!state)
+      return false;
+    auto module = function->getParentOfType<ModuleOp>();
+    runtime::StateRole role = getStateUse(module, state).role;
+    return role == runtime::StateRole::Weight ||
+           role == runtime::StateRole::Rounded;
+  };
+  for (Operation &op : function.getBody().front().without_terminator())
+    if (!op.hasAttr(kBackwardAttr) && llvm::all_of(op.getOperands(), isFixed))
+      repeated.insert(&op);
+}
+
+void StageOf::findStages() {
+  // The stage of an operator that has none yet is -1.
+  auto stageOf = [&](Operation *op) -> int64_t {
+    auto it = entries.find(op);
+    return it == entries.end() ? -1 : it->second.stage;
+  };
+  Block &body = function.getBody().front();
+  for (Operation &op : body.without_terminator()) {
+    if (isRepeated(&op))
+      continue;
+    bool isBackward = op.hasAttr(kBackwardAttr);
+    int64_t last = -1, first = -1;
+    for (Value operand : op.getOperands()) {
+      Operation *source = operand.getDefiningOp();
+      int64_t stage = source ? stageOf(source) : -1;
+      last = std::max(last, stage);
+      if (source && backward.contains(source)) {
+        isBackward = true;
+        first = first < 0 ? stage : std::min(first, stage);
+      }
+    }
+    if (isBackward)
+      backward.insert(&op);
+    auto given = op.getAttrOfType<IntegerAttr>(kStageAttr);
+    entries[&op] = {given       ? given.getInt()
+                    : first < 0 ? last
+                                : first,
+                    Kind::Forward};
+    count = std::max(count, entries[&op].stage + 1);
+  }
+  // What reads no stage comes before all that read it.
+  for (Operation &op : llvm::reverse(body.without_terminator())) {
+    if (isRepeated(&op) || stageOf(&op) >= 0)
+      continue;
+    int64_t first = -1;
+    for (Operation *user : op.getUsers())
+      if (int64_t stage = stageOf(user); stage >= 0)
+        first = first < 0 ? stage : std::min(first, stage);
+    entries[&op].stage = std::max<int64_t>(first, 0);
+  }
+}
+
+void StageOf::findKinds(bool splitsBackward) {
+  for (Operation &op :
+       llvm::reverse(function.getBody().front().without_terminator())) {
+    if (!backward.contains(&op))
+      continue;
+    StageEntry &own = entries[&op];
+    own.kind = splitsBackward ? Kind::WeightGradient : Kind::Backward;
+    for (Operation *user : op.getUsers())
+      if (auto it = entries.find(user);
+          splitsBackward && it != entries.end() &&
+          (it->second.stage != own.stage ||
+           it->second.kind == Kind::InputGradient))
+        own.kind = Kind::InputGradient;
+  }
+}
+
+} // namespace mlc

@@ -1,0 +1,28 @@
+//===- Stages.h - A step of training in stages ------------------*- C++ -*-===//
+//
+// A pipeline runs a step of training in stages, each on ranks of its own. The
+// operators of the model are assigned to stages before differentiation, and the
+// step with its gradients is cut after it (docs/Pipelines.md).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MLC_PASSES_STAGES_STAGES_H
+#define MLC_PASSES_STAGES_STAGES_H
+
+#include "mlir/Pass/Pass.h"
+#include "runtime/plan/Plan.h"
+
+namespace mlc {
+
+/// `mlc-assign-stages`, with the stages of the plan, which has at least one.
+std::unique_ptr<mlir::Pass>
+createAssignStagesPass(const runtime::StagePlan &stages);
+
+/// `mlc-cut-stages`, with or without separate entries for the gradients of
+/// inputs and of weights.
+std::unique_ptr<mlir::Pass>
+createCutStagesPass(const runtime::StagePlan &stages);
+
+} // namespace mlc
+
+#endif // MLC_PASSES_STAGES_STAGES_H
