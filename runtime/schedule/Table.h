@@ -42,7 +42,7 @@ struct Action {
   /// that the rank has. Only asynchronous schedules name versions.
   int32_t version = kNone;
   /// Actions with the same number, not kNone, that follow each other on a rank
-  /// may overlap: "(0F7;7B3)OVERLAP_F_B".
+  /// may overlap: "(0F7;7B3)OVERLAP_F_B". A rank's groups count from 0.
   int32_t overlap = kNone;
 
   bool operator==(const Action &other) const {
@@ -60,12 +60,14 @@ bool hasMicroBatch(ActionKind kind);
 /// transfer or a collective.
 bool isCompute(ActionKind kind);
 
-/// "2F0".
+/// "2F0"; the overlap is left out.
 std::string toString(const Action &action);
 
-/// The most ranks, stages and actions that a table may have, and the largest
-/// number of a micro-batch, a slice or a version.
-inline constexpr int64_t kMaxRanks = 1 << 16, kMaxActions = int64_t(1) << 26;
+/// The most ranks, stages and actions that a table may have, and how many
+/// micro-batches, slices and versions. So products of two of them fit into
+/// int64_t.
+inline constexpr int64_t kMaxRanks = 1 << 16, kMaxStages = 1 << 20,
+                         kMaxNumbers = 1 << 24, kMaxActions = int64_t(1) << 26;
 
 struct Table {
   /// The actions of each rank, in order. A stage may be on several ranks
@@ -76,14 +78,20 @@ struct Table {
   /// One more than the largest number that appears.
   int32_t countStages() const;
   int32_t countMicroBatches() const;
+  /// 1 for a table without slices.
+  int32_t countSlices() const;
   int64_t countActions() const;
   /// Whether the table has transfers of its own.
   bool hasTransfers() const;
 
-  /// As CSV, a line for each rank.
+  /// As CSV, a line for each rank. parse() reads the same table again if each
+  /// rank has an action and overlaps are numbered as above.
   std::string text() const;
-  /// Reads a CSV text. MLC_BAD_FILE names line and action. Empty cells are
-  /// skipped, as PyTorch does.
+  /// Reads a CSV text, PyTorch's or that of text(). MLC_BAD_FILE names line and
+  /// cell. Empty cells are skipped, as PyTorch does. A line without an action
+  /// is refused, and numbers that far exceed what the actions can be about, so
+  /// that a table of stages by micro-batches by slices takes no more memory
+  /// than the text (beyond a few pages).
   static Status parse(std::string_view text, Table &table);
 
   bool operator==(const Table &other) const { return ranks == other.ranks; }
