@@ -33,6 +33,23 @@ bool schedule::isCompute(ActionKind kind) {
   return rows[size_t(kind)].isCompute;
 }
 
+bool schedule::isSend(ActionKind kind) {
+  return kind == ActionKind::SendForward || kind == ActionKind::SendBackward;
+}
+
+bool schedule::isReceive(ActionKind kind) {
+  return kind == ActionKind::ReceiveForward ||
+         kind == ActionKind::ReceiveBackward;
+}
+
+int32_t schedule::peerOf(const Action &action) {
+  if (action.peer != kNone)
+    return action.peer;
+  const bool goesOn = action.kind == ActionKind::SendForward ||
+                      action.kind == ActionKind::ReceiveBackward;
+  return goesOn ? action.stage + 1 : action.stage - 1;
+}
+
 //===----------------------------------------------------------------------===//
 // Counting
 //===----------------------------------------------------------------------===//
@@ -73,15 +90,8 @@ int64_t Table::countActions() const {
 bool Table::hasTransfers() const {
   for (const std::vector<Action> &actions : ranks)
     for (const Action &action : actions)
-      switch (action.kind) {
-      case ActionKind::SendForward:
-      case ActionKind::ReceiveForward:
-      case ActionKind::SendBackward:
-      case ActionKind::ReceiveBackward:
+      if (isSend(action.kind) || isReceive(action.kind))
         return true;
-      default:
-        break;
-      }
   return false;
 }
 
@@ -95,6 +105,8 @@ std::string schedule::toString(const Action &action) {
     text += std::to_string(action.microBatch);
   if (action.slice != kNone)
     text += '.' + std::to_string(action.slice);
+  if (action.peer != kNone)
+    text += (isSend(action.kind) ? '>' : '<') + std::to_string(action.peer);
   if (action.version != kNone)
     text += '@' + std::to_string(action.version);
   return text;
@@ -207,7 +219,9 @@ private:
     text.remove_prefix(1);
     if (text.empty() || !isDigit(text.front()))
       return wrong(std::string("a ") + what + " is a number after " + sign);
-    return takeNumber(text, what, kMaxNumbers, number);
+    return takeNumber(text, what,
+                      sign == '<' || sign == '>' ? kMaxStages : kMaxNumbers,
+                      number);
   }
 
   Status takeKind(std::string_view &text, ActionKind &kind) const {
@@ -266,6 +280,11 @@ private:
     if (Status status = takeAfter('.', "slice", text, action.slice);
         !status.ok())
       return status;
+    if (isSend(action.kind) || isReceive(action.kind))
+      if (Status status = takeAfter(isSend(action.kind) ? '>' : '<', "stage",
+                                    text, action.peer);
+          !status.ok())
+        return status;
     return takeAfter('@', "version", text, action.version);
   }
 

@@ -44,11 +44,16 @@ struct Action {
   /// Actions with the same number, not kNone, that follow each other on a rank
   /// may overlap: "(0F7;7B3)OVERLAP_F_B". A rank's groups count from 0.
   int32_t overlap = kNone;
+  /// For sends and receives, the stage at the other end: "0SEND_F4>3" goes to
+  /// stage 3, "3RECV_F4<0" comes from stage 0. kNone: the neighbour, as in
+  /// PyTorch's tables.
+  int32_t peer = kNone;
 
   bool operator==(const Action &other) const {
     return kind == other.kind && stage == other.stage &&
            microBatch == other.microBatch && slice == other.slice &&
-           version == other.version && overlap == other.overlap;
+           version == other.version && overlap == other.overlap &&
+           peer == other.peer;
   }
   bool operator!=(const Action &other) const { return !(*this == other); }
 };
@@ -59,6 +64,12 @@ bool hasMicroBatch(ActionKind kind);
 /// Whether the action runs kernels of a stage (F, I, W, B, STEP), rather than a
 /// transfer or a collective.
 bool isCompute(ActionKind kind);
+/// SEND_F and SEND_B; RECV_F and RECV_B.
+bool isSend(ActionKind kind);
+bool isReceive(ActionKind kind);
+/// The stage at the other end of a send or a receive; -1, or the number of
+/// stages, if that is no stage.
+int32_t peerOf(const Action &action);
 
 /// "2F0"; the overlap is left out.
 std::string toString(const Action &action);

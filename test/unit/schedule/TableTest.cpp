@@ -34,6 +34,8 @@ Table randomTable(std::mt19937 &random) {
         action.microBatch = draw(12);
         action.slice = draw(2) ? kNone : draw(3);
         action.version = draw(2) ? kNone : draw(30);
+        if (isSend(action.kind) || isReceive(action.kind))
+          action.peer = draw(2) ? kNone : draw(8);
       } else if (action.kind == ActionKind::Step) {
         action.microBatch = draw(2) ? kNone : draw(30);
       }
@@ -85,6 +87,10 @@ TEST_CASE("actions are read with all that they name", "[schedule]") {
   CHECK(table.countSlices() == 2);
   CHECK(table.countActions() == 13);
   CHECK(toString(second[2]) == "0F4.1@3");
+  table = parsed("0SEND_F4,0SEND_F4>3,3RECV_F4<0,3SEND_B4,0RECV_B4<3@2\n");
+  const int32_t peers[] = {1, 3, 0, 2, 3};
+  for (size_t i = 0; i < 5; ++i)
+    CHECK(peerOf(table.ranks[0][i]) == peers[i]);
 }
 
 TEST_CASE("a table that is written is read again", "[schedule]") {
@@ -111,6 +117,9 @@ TEST_CASE("what is no table is named with its place", "[schedule]") {
            {"0REDUCE_GRAD@1", "REDUCE_GRAD has no slice and reads no version"},
            {"0F0x", "what is 'x'? Separate actions by commas"},
            {"0F0.", "a slice is a number after ."},
+           {"0SEND_F0>", "a stage is a number after >"},
+           {"0RECV_F0>1", "what is '>1'?"},
+           {"0F0<1", "what is '<1'?"},
            {"0F0@-1", "a version is a number after @"},
            {"0F1000000000",
             "the micro-batch is too large; give up to 16777215"},
