@@ -42,13 +42,18 @@ struct Action {
   /// that the rank has. Only asynchronous schedules name versions.
   int32_t version = kNone;
   /// Actions with the same number, not kNone, that follow each other on a rank
-  /// may overlap: "(0F7;7B3)OVERLAP_F_B".
+  /// may overlap: "(0F7;7B3)OVERLAP_F_B". A rank's groups count from 0.
   int32_t overlap = kNone;
+  /// For sends and receives, the stage at the other end: "0SEND_F4>3" goes to
+  /// stage 3, "3RECV_F4<0" comes from stage 0. kNone: the neighbour, as in
+  /// PyTorch's tables.
+  int32_t peer = kNone;
 
   bool operator==(const Action &other) const {
     return kind == other.kind && stage == other.stage &&
            microBatch == other.microBatch && slice == other.slice &&
-           version == other.version && overlap == other.overlap;
+           version == other.version && overlap == other.overlap &&
+           peer == other.peer;
   }
   bool operator!=(const Action &other) const { return !(*this == other); }
 };
@@ -59,13 +64,21 @@ bool hasMicroBatch(ActionKind kind);
 /// Whether the action runs kernels of a stage (F, I, W, B, STEP), rather than a
 /// transfer or a collective.
 bool isCompute(ActionKind kind);
+/// SEND_F and SEND_B; RECV_F and RECV_B.
+bool isSend(ActionKind kind);
+bool isReceive(ActionKind kind);
+/// The stage at the other end of a send or a receive; -1, or the number of
+/// stages, if that is no stage.
+int32_t peerOf(const Action &action);
 
-/// "2F0".
+/// "2F0"; the overlap is left out.
 std::string toString(const Action &action);
 
-/// The most ranks, stages and actions that a table may have, and the largest
-/// number of a micro-batch, a slice or a version.
-inline constexpr int64_t kMaxRanks = 1 << 16, kMaxActions = int64_t(1) << 26;
+/// The most ranks, stages and actions that a table may have, and how many
+/// micro-batches, slices and versions. So products of two of them fit into
+/// int64_t.
+inline constexpr int64_t kMaxRanks = 1 << 16, kMaxStages = 1 << 20,
+                         kMaxNumbers = 1 << 24, kMaxActions = int64_t(1) << 26;
 
 struct Table {
   /// The actions of each rank, in order. A stage may be on several ranks
@@ -76,14 +89,20 @@ struct Table {
   /// One more than the largest number that appears.
   int32_t countStages() const;
   int32_t countMicroBatches() const;
+  /// 1 for a table without slices.
+  int32_t countSlices() const;
   int64_t countActions() const;
   /// Whether the table has transfers of its own.
   bool hasTransfers() const;
 
-  /// As CSV, a line for each rank.
+  /// As CSV, a line for each rank. parse() reads the same table again if each
+  /// rank has an action and overlaps are numbered as above.
   std::string text() const;
-  /// Reads a CSV text. MLC_BAD_FILE names line and action. Empty cells are
-  /// skipped, as PyTorch does.
+  /// Reads a CSV text, PyTorch's or that of text(). MLC_BAD_FILE names line and
+  /// cell. Empty cells are skipped, as PyTorch does. A line without an action
+  /// is refused, and numbers that far exceed what the actions can be about, so
+  /// that a table of stages by micro-batches by slices takes no more memory
+  /// than the text (beyond a few pages).
   static Status parse(std::string_view text, Table &table);
 
   bool operator==(const Table &other) const { return ranks == other.ranks; }

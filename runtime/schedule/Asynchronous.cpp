@@ -1,0 +1,193 @@
+//===- Asynchronous.cpp - Schedules that update weights on the way --------===//
+
+#include "runtime/schedule/Families.h"
+
+#include <algorithm>
+#include <deque>
+#include <queue>
+
+using namespace mlc::runtime;
+using namespace mlc::runtime::schedule;
+
+using Kind = ActionKind;
+
+//===----------------------------------------------------------------------===//
+// PipeDream
+//===----------------------------------------------------------------------===//
+
+/// Narayanan et al., 2019: 1F1B whose stages update after each backward pass. A
+/// forward pass reads the newest weights, and the backward pass the same.
+Status schedule::makePipedream(const Sizes &sizes, Table &table) {
+  Table plain;
+  if (Status status = makeOneForwardOneBackward(sizes, plain); !status.ok())
+    return status;
+  for (const std::vector<Action> &rank : plain.ranks) {
+    std::vector<Action> &actions = table.ranks.emplace_back();
+    std::vector<int32_t> versions(size_t(sizes.microBatches), 0);
+    int32_t newest = 0;
+    for (Action action : rank) {
+      int32_t &version = versions[size_t(action.microBatch)];
+      if (action.kind == Kind::Forward)
+        version = newest;
+      action.version = version;
+      actions.push_back(action);
+      if (action.kind == Kind::Backward)
+        actions.push_back({Kind::Step, action.stage, ++newest});
+    }
+  }
+  return Status::success();
+}
+
+/// Narayanan et al., 2021: gradients of `updateEvery` micro-batches make a
+/// version, and those of a batch read the version before the newest that can be
+/// there.
+Status schedule::makePipedream2bw(const Sizes &sizes, Table &table) {
+  const int32_t batch = sizes.updateEvery;
+  if (sizes.microBatches % batch)
+    return Status::error(MLC_USAGE, "pipedream-2bw updates after " +
+                                        std::to_string(batch) +
+                                        " micro-batches, which do not divide " +
+                                        std::to_string(sizes.microBatches) +
+                                        "; give a multiple");
+  // The first forward of a batch on the first rank, which has stages-1 others
+  // before their backward, needs the update of the batch before the last.
+  if (batch < sizes.stages - 1)
+    return Status::error(
+        MLC_USAGE, "pipedream-2bw has two versions of the weights if an update "
+                   "is of at least " +
+                       std::to_string(sizes.stages - 1) + " micro-batches on " +
+                       std::to_string(sizes.stages) + " stages, not " +
+                       std::to_string(batch));
+  Table plain;
+  if (Status status = makeOneForwardOneBackward(sizes, plain); !status.ok())
+    return status;
+  for (const std::vector<Action> &rank : plain.ranks) {
+    std::vector<Action> &actions = table.ranks.emplace_back();
+    for (Action action : rank) {
+      action.version = std::max(action.microBatch / batch - 1, 0);
+      actions.push_back(action);
+      if (action.kind == Kind::Backward &&
+          action.microBatch % batch == batch - 1)
+        actions.push_back(
+            {Kind::Step, action.stage, action.microBatch / batch + 1});
+    }
+  }
+  return Status::success();
+}
+
+//===----------------------------------------------------------------------===//
+// AMPNet
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Runs stages that take what comes, a backward pass before a forward pass, and
+/// records what each did. B takes as long as two F.
+class AmpnetRun {
+public:
+  AmpnetRun(const Sizes &sizes, Table &table)
+      : sizes(sizes), table(table), ranks(size_t(sizes.stages)) {
+    table.ranks.resize(size_t(sizes.stages));
+  }
+
+  void run() {
+    admit();
+    for (;;) {
+      for (int32_t rank = 0; rank < sizes.stages; ++rank)
+        start(rank);
+      if (running.empty())
+        return;
+      now = running.top().time;
+      while (!running.empty() && running.top().time == now) {
+        const Event done = running.top();
+        running.pop();
+        finish(done);
+      }
+    }
+  }
+
+private:
+  struct Event {
+    int64_t time;
+    int32_t rank;
+    Kind kind;
+    int32_t microBatch;
+    bool operator<(const Event &other) const { // The first is on top.
+      return time != other.time ? time > other.time : rank > other.rank;
+    }
+  };
+  struct Rank {
+    std::deque<int32_t> forwards, backwards;
+    bool isBusy = false;
+    /// Gradients since the last update, and micro-batches whose are done.
+    int32_t gradients = 0, done = 0;
+    int32_t version = 0;
+  };
+
+  void admit() {
+    while (admitted < sizes.microBatches && inFlight < sizes.inFlight) {
+      ranks[0].forwards.push_back(admitted++);
+      ++inFlight;
+    }
+  }
+
+  void start(int32_t number) {
+    Rank &rank = ranks[size_t(number)];
+    if (rank.isBusy || (rank.forwards.empty() && rank.backwards.empty()))
+      return;
+    const bool isBackward = !rank.backwards.empty();
+    std::deque<int32_t> &queue = isBackward ? rank.backwards : rank.forwards;
+    const Kind kind = isBackward ? Kind::Backward : Kind::Forward;
+    const int32_t microBatch = queue.front();
+    queue.pop_front();
+    rank.isBusy = true;
+    table.ranks[size_t(number)].push_back(
+        {kind, number, microBatch, kNone, rank.version});
+    running.push({now + (isBackward ? 2 : 1), number, kind, microBatch});
+  }
+
+  void finish(const Event &done) {
+    Rank &rank = ranks[size_t(done.rank)];
+    rank.isBusy = false;
+    if (done.kind == Kind::Forward) {
+      if (done.rank + 1 < sizes.stages)
+        ranks[size_t(done.rank + 1)].forwards.push_back(done.microBatch);
+      else
+        rank.backwards.push_back(done.microBatch);
+      return;
+    }
+    // What is left at the end makes an update too.
+    ++rank.gradients;
+    ++rank.done;
+    if (rank.gradients == sizes.updateEvery || rank.done == sizes.microBatches)
+      update(done.rank);
+    if (done.rank > 0) {
+      ranks[size_t(done.rank - 1)].backwards.push_back(done.microBatch);
+      return;
+    }
+    --inFlight;
+    admit();
+  }
+
+  void update(int32_t number) {
+    Rank &rank = ranks[size_t(number)];
+    rank.gradients = 0;
+    table.ranks[size_t(number)].push_back({Kind::Step, number, ++rank.version});
+  }
+
+  const Sizes &sizes;
+  Table &table;
+  std::vector<Rank> ranks;
+  std::priority_queue<Event> running;
+  int64_t now = 0;
+  int32_t admitted = 0, inFlight = 0;
+};
+
+} // namespace
+
+/// Gaunt et al., 2017. Forward and backward pass read the weights that the
+/// stage has when they run.
+Status schedule::makeAmpnet(const Sizes &sizes, Table &table) {
+  AmpnetRun(sizes, table).run();
+  return Status::success();
+}
