@@ -322,6 +322,7 @@ const auto sample = [](auto &io, auto &s) {
 const auto training = [](auto &io, auto &t) {
   io.field(t.batch);
   io.field(t.accumulate);
+  io.field(t.stages);
   io.list(t.samples, sample);
   io.field(t.labels);
   io.field(t.classes);

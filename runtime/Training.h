@@ -50,13 +50,19 @@ struct SamplePort {
 /// The most batches that a step averages over.
 constexpr int64_t mostBatchesOfAStep = int64_t(1) << 20;
 
+/// The most stages that a step is cut into.
+constexpr int64_t mostStagesOfAStep = int64_t(1) << 12;
+
 /// How an artifact with training entries (docs/Training.md) is trained.
 struct Training {
   /// Samples of a batch over all ranks; 0: the model leaves it open.
   int64_t batch = 0;
   /// How many batches a step averages the gradients over.
   int64_t accumulate = 1;
-  /// The inputs of a batch, in the order of the first entry's inputs.
+  /// How many stages a step is cut into (docs/Pipelines.md); 1: it is whole.
+  int64_t stages = 1;
+  /// The inputs of a batch. In a whole step they are the first entry's first
+  /// inputs.
   std::vector<SamplePort> samples;
   /// Which of these holds int64 labels; negative ones do not count.
   std::optional<uint32_t> labels;

@@ -2,6 +2,7 @@
 
 #include "runtime/ValidateTraining.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace mlc::runtime {
@@ -16,7 +17,21 @@ static std::string problemOf(const SamplePort &sample) {
   return {};
 }
 
-/// Checks that the sample inputs of the first entry come first.
+static bool isNumber(const Port &port, const Buffer &buffer) {
+  return buffer.dims.empty() &&
+         (port.role == InputRole::BatchNumber
+              ? buffer.type == DType::U64
+              : buffer.type == DType::F32 || buffer.type == DType::F64);
+}
+
+static bool isSample(const SamplePort &sample, const Port &port,
+                     const Buffer &buffer) {
+  return sample.name == port.name &&
+         unsigned(sample.type) == unsigned(buffer.type) &&
+         sample.dims.size() == buffer.dims.size();
+}
+
+/// Checks the inputs of the only entry that reads samples: those come first.
 static std::string problemOfInputs(const Training &training,
                                    const Program &entry) {
   size_t samples = 0;
@@ -25,28 +40,65 @@ static std::string problemOfInputs(const Training &training,
     if (port.role == InputRole::Data) {
       if (samples == training.samples.size() || &port != &entry.inputs[samples])
         return "its inputs are no samples of training";
-      const SamplePort &sample = training.samples[samples++];
-      if (sample.name != port.name ||
-          unsigned(sample.type) != unsigned(buffer.type) ||
-          sample.dims.size() != buffer.dims.size())
+      if (!isSample(training.samples[samples++], port, buffer))
         return "an input is of other samples than training has";
-      continue;
-    }
-    const bool isNumber =
-        port.role == InputRole::BatchNumber
-            ? buffer.type == DType::U64
-            : buffer.type == DType::F32 || buffer.type == DType::F64;
-    if (!buffer.dims.empty() || !isNumber)
+    } else if (port.role == InputRole::Carried) {
+      return "a whole step has entries of stages";
+    } else if (!isNumber(port, buffer)) {
       return "an input of training is no number";
+    }
   }
   return samples == training.samples.size() ? std::string()
                                             : "samples are no inputs";
 }
 
+/// Checks that exactly one other entry gives what the entry reads of others.
+static std::string problemOfCarried(const Port &port, const Buffer &buffer,
+                                    const Program &reader,
+                                    const Programs &programs) {
+  int sources = 0;
+  for (const Program &entry : programs.entries)
+    for (const Port &output : entry.outputs) {
+      if (output.name != port.name)
+        continue;
+      const Buffer &made = entry.buffers[output.buffer];
+      if (&entry == &reader || made.type != buffer.type ||
+          made.dims.size() != buffer.dims.size())
+        return "an entry reads of itself, or another tensor than is made";
+      ++sources;
+    }
+  return sources == 1 ? std::string()
+                      : "not one entry makes what another reads";
+}
+
+/// Checks the inputs of all entries of stages.
+static std::string problemOfStages(const Training &training,
+                                   const Programs &programs) {
+  for (const Program &entry : programs.entries)
+    for (const Port &port : entry.inputs) {
+      const Buffer &buffer = entry.buffers[port.buffer];
+      std::string problem;
+      if (port.role == InputRole::Carried)
+        problem = problemOfCarried(port, buffer, entry, programs);
+      else if (port.role != InputRole::Data && !isNumber(port, buffer))
+        problem = "an input of training is no number";
+      else if (port.role == InputRole::Data &&
+               std::none_of(training.samples.begin(), training.samples.end(),
+                            [&](const SamplePort &sample) {
+                              return isSample(sample, port, buffer);
+                            }))
+        problem = "an input is of other samples than training has";
+      if (!problem.empty())
+        return problem;
+    }
+  return {};
+}
+
 static std::string problemOfNumbers(const Training &training) {
   constexpr int64_t most = int64_t(1) << 40;
   if (training.batch < 0 || training.batch > most || training.accumulate < 1 ||
-      training.accumulate > mostBatchesOfAStep || training.classes < 0)
+      training.accumulate > mostBatchesOfAStep || training.classes < 0 ||
+      training.stages < 1 || training.stages > mostStagesOfAStep)
     return "numbers of training are out of range";
   for (double beta : {training.beta1, training.beta2})
     if (!(beta >= 0 && beta < 1))
@@ -66,7 +118,9 @@ std::string problemOf(const Training &training, const Programs &programs) {
        training.samples[*training.labels].type != MLC_I64))
     problem = "labels are of no input of int64";
   if (problem.empty())
-    problem = problemOfInputs(training, programs.entries.front());
+    problem = training.stages > 1
+                  ? problemOfStages(training, programs)
+                  : problemOfInputs(training, programs.entries.front());
   return problem;
 }
 

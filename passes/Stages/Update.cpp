@@ -62,19 +62,23 @@ private:
   void findHomes() {
     for (Operation &op : apply.getBody().front().without_terminator()) {
       llvm::SmallSet<int64_t, 4> found;
-      for (Value operand : op.getOperands())
-        if (int64_t home = homeOf(operand); home >= 0)
+      bool isJoint = false;
+      for (Value operand : op.getOperands()) {
+        int64_t home = homeOf(operand);
+        if (home >= 0)
           found.insert(home);
+        isJoint |= home == Joint;
+      }
+      isJoint = (isJoint || found.size() > 1) &&
+                llvm::all_of(op.getOperands(), isNumber) &&
+                llvm::all_of(op.getResults(), isNumber);
       int64_t home = Anywhere;
       if (auto given = op.getAttrOfType<IntegerAttr>(kStageAttr))
         home = given.getInt();
-      else if (found.size() == 1)
-        home = *found.begin();
-      else if (found.size() > 1)
-        home = llvm::all_of(op.getOperands(), isNumber) &&
-                       llvm::all_of(op.getResults(), isNumber)
-                   ? int64_t(Joint)
-                   : *std::min_element(found.begin(), found.end());
+      else if (isJoint)
+        home = Joint;
+      else if (!found.empty())
+        home = *std::min_element(found.begin(), found.end());
       homes[&op] = home;
     }
   }

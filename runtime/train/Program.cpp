@@ -9,16 +9,6 @@ Status train::lastFailure(mlc_status status) {
   return status ? Status::error(status, mlc_last_error()) : Status::success();
 }
 
-Status OpenEntry::bind(std::vector<HostTensor> inputs) {
-  bound = std::move(inputs);
-  for (size_t i = 0; i < bound.size(); ++i)
-    if (mlc_status status = mlc_session_bind_input(
-            session.get(), i, bound[i].type, bound[i].dims.size(),
-            bound[i].dims.data(), bound[i].data.get(), MLC_SPACE_HOST))
-      return lastFailure(status);
-  return Status::success();
-}
-
 Status OpenEntry::run() { return lastFailure(mlc_session_run(session.get())); }
 
 Status OpenEntry::readNumber(size_t index, double &number) const {

@@ -26,10 +26,8 @@ struct OpenEntry {
   };
   std::unique_ptr<mlc_artifact, Close> artifact;
   std::unique_ptr<mlc_session, Close> session;
-  std::vector<HostTensor> bound;
 
   explicit operator bool() const { return session != nullptr; }
-  Status bind(std::vector<HostTensor> inputs);
   Status run();
   /// Result `index`, a single float.
   Status readNumber(size_t index, double &number) const;

@@ -19,19 +19,22 @@ struct mlc_artifact;
 namespace mlc::runtime::train {
 
 struct Action {
-  std::string entry;
+  /// Its number in the artifact.
+  size_t entry;
   /// Which of the step's batches the entry reads, from 0; nothing: only states.
   std::optional<int64_t> batch;
 };
 
 using StepSchedule = std::vector<Action>;
 
-/// The schedule of a training artifact: its first entry for each batch of a
-/// step, then "apply" if it has one.
+/// The schedule of a training artifact. In one stage: its first entry for each
+/// batch of a step, then "apply" if it has one. In several: each batch goes
+/// forward through the stages and back; then norms, then updates
+/// (docs/Pipelines.md).
 StepSchedule makeStepSchedule(const Artifact &artifact);
 
 /// "gradients(0 to 3), apply".
-std::string toString(const StepSchedule &schedule);
+std::string toString(const Artifact &artifact, const StepSchedule &schedule);
 
 /// The schedule of an artifact that trains, as text; empty for others.
 std::string scheduleText(const mlc_artifact &artifact);

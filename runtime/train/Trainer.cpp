@@ -28,86 +28,20 @@ SamplePart Trainer::samplePart() const {
   return {training().batch, part.begin, part.end};
 }
 
-const HostTensor *Trainer::Inputs::find(InputRole role) const {
-  for (const auto &[own, tensor] : numbers)
-    if (own == role)
-      return &tensor;
-  return nullptr;
-}
-
-/// Makes a tensor for each input. Entries share those of single numbers;
-/// samples are this rank's shard of a batch.
-Status Trainer::addInputs() {
-  auto add = [&](size_t entry, std::vector<HostTensor> &tensors) -> Status {
-    const Program &of = program.artifact().program(entry);
-    for (const Port &port : of.inputs) {
-      const auto type = static_cast<mlc_dtype>(of.buffers[port.buffer].type);
-      HostTensor tensor;
-      if (const HostTensor *known = inputs.find(port.role)) {
-        tensor = *known;
-      } else if (port.role != InputRole::Data) {
-        if (Status status = HostTensor::zeros(type, {}, tensor); !status.ok())
-          return status;
-        inputs.numbers.emplace_back(port.role, tensor);
-      } else {
-        const SamplePort &sample = training().samples[inputs.data.size()];
-        std::vector<int64_t> dims = sample.dims;
-        dims[0] = samplePart().end - samplePart().begin;
-        for (size_t i = 1; i < dims.size(); ++i)
-          if (dims[i] < 0)
-            return Status::error(MLC_USAGE, "input '" + printable(sample.name) +
-                                                "' has open dims: " +
-                                                printable(sample.texts[i]) +
-                                                "; give their sizes");
-        if (Status status = HostTensor::zeros(type, dims, tensor); !status.ok())
-          return status;
-        inputs.data.push_back(tensor);
-      }
-      tensors.push_back(std::move(tensor));
-    }
-    return Status::success();
-  };
+Status Trainer::open(mlc_artifact *artifact) {
+  const SamplePart part = samplePart();
   Status status = checkBatch(training(), options.spelling);
   if (status.ok())
-    status = add(0, inputs.all);
-  std::optional<size_t> applying = program.findEntry("apply");
-  if (status.ok() && applying)
-    status = add(*applying, inputs.apply);
-  return status;
-}
-
-/// Binds everything once; steps change only the contents.
-Status Trainer::openEntries(mlc_artifact *artifact) {
+    status = entries.addInputs(program, part.end - part.begin);
+  if (!status.ok())
+    return status;
   mlc_session_options how = MLC_SESSION_OPTIONS_INIT;
   how.threads = options.threads;
   how.device = options.device.empty() ? nullptr : options.device.c_str();
   how.ranks = group().get() ? makeHandle(group().get()) : nullptr;
-  mlc_session *handle = nullptr;
-  mlc_status made = mlc_session_create(artifact, &how, &handle);
-  Status status = lastFailure(made);
-  // The session holds its own reference.
+  status = entries.open(artifact, how);
+  // The sessions hold their own reference.
   mlc_ranks_close(how.ranks);
-  first.session.reset(handle);
-  if (status.ok())
-    status = first.bind(inputs.all);
-  auto open = [&](const char *name, OpenEntry &entry,
-                  const std::vector<HostTensor> &bound) {
-    std::optional<size_t> index = program.findEntry(name);
-    if (!status.ok() || !index)
-      return;
-    mlc_artifact *of = nullptr;
-    mlc_session *session = nullptr;
-    status = lastFailure(mlc_artifact_entry(artifact, *index, &of));
-    entry.artifact.reset(of);
-    if (status.ok())
-      status =
-          lastFailure(mlc_session_entry(first.session.get(), *index, &session));
-    entry.session.reset(session);
-    if (status.ok())
-      status = entry.bind(bound);
-  };
-  open("apply", apply, inputs.apply);
-  open("evaluate", evaluation, inputs.data);
   return status;
 }
 
@@ -117,11 +51,7 @@ Status Trainer::create(mlc_artifact *artifact, TrainerOptions options,
   trainer->options = std::move(options);
   Status status = TrainingProgram::of(artifact->impl, trainer->program);
   if (status.ok())
-    status = trainer->addInputs();
-  if (status.ok())
-    trainer->actions = makeStepSchedule(trainer->program.artifact());
-  if (status.ok())
-    status = trainer->openEntries(artifact);
+    status = trainer->open(artifact);
   if (!status.ok())
     return trainer->named(status);
   const Training &training = trainer->training();
@@ -138,38 +68,26 @@ Status Trainer::create(mlc_artifact *artifact, TrainerOptions options,
 // Steps
 //===----------------------------------------------------------------------===//
 
-void Trainer::setNumber(InputRole role, double value) {
-  const HostTensor *tensor = inputs.find(role);
-  if (!tensor)
-    return;
-  if (tensor->type == MLC_U64)
-    *tensor->as<uint64_t>() = uint64_t(value);
-  else if (tensor->type == MLC_F64)
-    *tensor->as<double>() = value;
-  else
-    *tensor->as<float>() = float(value);
-}
-
 /// Sets the scalar inputs for update `number`.
 void Trainer::setScalars(double rate, int64_t number, double scale) {
   // Skipped steps do not count.
   double t = double(number + 1 - lossScale.getSkipped());
-  setNumber(InputRole::LearningRate, rate);
-  setNumber(InputRole::FirstCorrection, 1 - std::pow(training().beta1, t));
-  setNumber(InputRole::SecondCorrection, 1 - std::pow(training().beta2, t));
-  setNumber(InputRole::LossScale, scale);
+  entries.setNumber(InputRole::LearningRate, rate);
+  entries.setNumber(InputRole::FirstCorrection,
+                    1 - std::pow(training().beta1, t));
+  entries.setNumber(InputRole::SecondCorrection,
+                    1 - std::pow(training().beta2, t));
+  entries.setNumber(InputRole::LossScale, scale);
 }
 
-/// Updates the loss scale from the last result of the entry that updates the
-/// weights.
+/// Updates the loss scale by the entries that update the weights.
 Status Trainer::updateScale() {
   if (!lossScale.isOn())
     return Status::success();
-  double finite = 0;
-  Status status =
-      apply ? apply.readNumber(0, finite) : first.readNumber(1, finite);
+  bool finite = false;
+  Status status = entries.readFinite(finite);
   if (status.ok())
-    lossScale.update(finite != 0);
+    lossScale.update(finite);
   return status;
 }
 
@@ -181,58 +99,29 @@ int64_t Trainer::countLabels(const BatchSource &source, int64_t step) const {
   return counted;
 }
 
-/// Computes the loss of batch `number`, counted over the whole training.
-Status Trainer::runBatch(BatchSource &source, int64_t number, OpenEntry &entry,
-                         double &loss) {
-  Status status = source.fill(number, inputs.data);
-  if (status.ok())
-    status = entry.run();
-  return status.ok() ? entry.readNumber(0, loss) : status;
-}
-
 Status Trainer::computeGradients(BatchSource &source, double &loss) {
   const int64_t batches = training().accumulate;
-  if (inputs.find(InputRole::Keep))
-    setNumber(InputRole::LossScale, lossScale.getScale());
+  if (entries.has(InputRole::Keep))
+    entries.setNumber(InputRole::LossScale, lossScale.getScale());
   // Then the mean of the batches' losses is the mean over all labels.
-  if (inputs.find(InputRole::LabelCount))
-    setNumber(InputRole::LabelCount,
-              double(countLabels(source, done)) / double(batches));
-  hasComputed = true;
+  if (entries.has(InputRole::LabelCount))
+    entries.setNumber(InputRole::LabelCount,
+                      double(countLabels(source, done)) / double(batches));
   double sum = 0;
-  bool hasGradients = false;
-  for (const Action &action : actions) {
-    if (!action.batch)
-      continue;
-    const int64_t number = done * batches + *action.batch;
-    setNumber(InputRole::BatchNumber, double(number));
-    setNumber(InputRole::Keep, hasGradients);
-    hasGradients = true;
-    double one = 0;
-    if (Status status = runBatch(source, number, first, one); !status.ok())
-      return named(status);
-    sum += one;
-  }
+  Status status = entries.runBatches(source, done * batches, sum);
+  if (!status.ok())
+    entries.reset();
   loss = sum / double(batches);
-  return Status::success();
-}
-
-/// Runs the actions that read no batch: those of the only other entry.
-Status Trainer::runRest() {
-  Status status;
-  for (const Action &action : actions)
-    if (status.ok() && !action.batch)
-      status = apply.run();
-  return status;
+  return named(status);
 }
 
 Status Trainer::applyGradients(double rate, int64_t number, double scale) {
   setScalars(rate, number, scale);
-  Status status = runRest();
+  Status status = entries.runUpdate();
   if (status.ok())
     status = updateScale();
   if (status.ok() && !allocated)
-    allocated = allocations();
+    allocated = entries.allocations();
   return named(status);
 }
 
@@ -242,7 +131,7 @@ Status Trainer::run(BatchSource &source, double rate, double &loss) {
   uint64_t before = group().bytesSent();
   Status status = computeGradients(source, loss);
   if (status.ok())
-    status = named(runRest());
+    status = named(entries.runUpdate());
   if (status.ok())
     status = named(updateScale());
   if (!status.ok())
@@ -250,32 +139,28 @@ Status Trainer::run(BatchSource &source, double rate, double &loss) {
   ++done;
   sent += group().bytesSent() - before;
   if (!allocated)
-    allocated = allocations();
+    allocated = entries.allocations();
   return status;
 }
 
 Status Trainer::evaluate(BatchSource &source, int64_t batches,
                          Evaluation &found) {
-  if (!evaluation)
+  if (!entries.evaluates())
     return Status::error(MLC_USAGE, "the artifact has no entry that evaluates");
-  const Program &entry =
-      program.artifact().program(*program.findEntry("evaluate"));
-  const bool countsRight = training().labels && entry.outputs.size() > 1;
+  const bool countsRight = entries.countsRight();
   int64_t all = 0;
   double sum = 0, right = 0;
   for (int64_t i = 0; i < batches; ++i) {
     int64_t weight = training().labels ? source.countLabels(i) : 1;
-    double one = 0;
+    double one = 0, own = 0;
     if (weight == 0)
       continue;
-    if (Status status = runBatch(source, i, evaluation, one); !status.ok())
+    if (Status status =
+            entries.evaluate(source, i, one, countsRight ? &own : nullptr);
+        !status.ok())
       return named(status);
     all += weight;
     sum += one * double(weight);
-    double own = 0;
-    if (countsRight)
-      if (Status status = evaluation.readNumber(1, own); !status.ok())
-        return named(status);
     right += own;
   }
   found = {sum / double(all), std::nullopt};
@@ -288,11 +173,6 @@ Status Trainer::evaluate(BatchSource &source, int64_t batches,
 // Memory
 //===----------------------------------------------------------------------===//
 
-uint64_t Trainer::allocations() const {
-  return mlc_session_allocation_count(first.session.get()) +
-         (apply ? mlc_session_allocation_count(apply.session.get()) : 0);
-}
-
 Status Trainer::memory(TrainingMemory &memory) const {
   memory = {};
   for (size_t i = 0; i < program.artifact().states().size(); ++i) {
@@ -301,17 +181,10 @@ Status Trainer::memory(TrainingMemory &memory) const {
       return named(lastFailure(status));
     memory.states += tensor.bytes;
   }
-  for (const OpenEntry *entry : {&first, &apply}) {
-    // A server computes no gradients.
-    if (!*entry || (entry == &first && !hasComputed))
-      continue;
-    mlc_memory own;
-    if (mlc_status status = mlc_session_memory(entry->session.get(), &own))
-      return named(lastFailure(status));
-    memory.arena += own.arena_bytes;
-    memory.bound += own.lower_bound_bytes;
-  }
-  memory.allocations = allocations() - allocated.value_or(0);
+  if (Status status = entries.addMemory(memory.arena, memory.bound);
+      !status.ok())
+    return named(status);
+  memory.allocations = entries.allocations() - allocated.value_or(0);
   return Status::success();
 }
 

@@ -8,7 +8,7 @@
 #include "runtime/train/Group.h"
 #include "runtime/train/Program.h"
 #include "runtime/train/Samples.h"
-#include "runtime/train/StepSchedule.h"
+#include "runtime/train/StepEntries.h"
 
 namespace mlc::runtime::train {
 
@@ -53,12 +53,12 @@ public:
   const TrainerOptions &getOptions() const { return options; }
   const TrainingProgram &getProgram() const { return program; }
   /// The actions of a step.
-  const StepSchedule &schedule() const { return actions; }
-  mlc_session *session() const { return first.session.get(); }
+  const StepSchedule &schedule() const { return entries.schedule(); }
+  mlc_session *session() const { return entries.session(); }
   /// The samples of a batch that this rank takes.
   SamplePart samplePart() const;
   /// The tensors for this rank's samples, in the order of Training::samples.
-  const std::vector<HostTensor> &batch() const { return inputs.data; }
+  const std::vector<HostTensor> &batch() const { return entries.data(); }
 
   /// The number of steps done; setStep sets it from outside.
   int64_t step() const { return done; }
@@ -119,35 +119,19 @@ public:
   uint64_t bytesSent() const { return sent; }
 
 private:
-  /// The inputs of the first entry and "apply", without states.
-  struct Inputs {
-    std::vector<HostTensor> data, all, apply;
-    const HostTensor *find(InputRole role) const;
-    std::vector<std::pair<InputRole, HostTensor>> numbers;
-  };
-
-  Status addInputs();
-  Status openEntries(mlc_artifact *artifact);
+  Status open(mlc_artifact *artifact);
   Status setState(size_t index, const HostTensor &value);
   Status getState(size_t index, HostTensor &value) const;
-  Status runBatch(BatchSource &source, int64_t number, OpenEntry &entry,
-                  double &loss);
-  Status runRest();
   Status updateScale();
-  void setNumber(InputRole role, double value);
   void setScalars(double rate, int64_t number, double scale);
   int64_t countLabels(const BatchSource &source, int64_t step) const;
-  uint64_t allocations() const;
   std::string howToConverge() const;
 
   TrainerOptions options;
   TrainingProgram program;
-  StepSchedule actions;
-  OpenEntry first, apply, evaluation;
-  Inputs inputs;
+  StepEntries entries;
   LossScale lossScale;
   int64_t done = 0;
-  bool hasComputed = false;
   uint64_t sent = 0;
   /// The allocation count after the first step.
   std::optional<uint64_t> allocated;

@@ -234,9 +234,9 @@ static int64_t samplesOf(mlir::ModuleOp module) {
   return 0;
 }
 
-/// The inputs of a batch.
-static std::vector<runtime::SamplePort> portsOf(mlir::func::FuncOp entry) {
-  std::vector<runtime::SamplePort> ports;
+/// Adds the inputs of a batch that an entry reads, if they are new.
+static void addPorts(mlir::func::FuncOp entry,
+                     std::vector<runtime::SamplePort> &ports) {
   for (unsigned i = 0; i < entry.getNumArguments(); ++i) {
     std::optional<runtime::DType> element =
         getDType(mlir::getElementTypeOrSelf(entry.getArgument(i).getType()));
@@ -245,13 +245,16 @@ static std::vector<runtime::SamplePort> portsOf(mlir::func::FuncOp entry) {
     auto name = entry.getArgAttrOfType<mlir::StringAttr>(i, "mlc.name");
     runtime::SamplePort port{
         name ? name.str() : "", static_cast<mlc_dtype>(*element), {}, {}};
+    if (llvm::any_of(ports, [&](const runtime::SamplePort &known) {
+          return known.name == port.name;
+        }))
+      continue;
     for (IntExpr dim : wholeDims(entry, i)) {
       port.dims.push_back(dim.asConstant().value_or(-1));
       port.texts.push_back(dim.str());
     }
     ports.push_back(std::move(port));
   }
-  return ports;
 }
 
 /// An attribute that refers to the tensor's elements.
@@ -291,8 +294,7 @@ static void readFacts(TrainingModel &model, const LossOptions &loss) {
   const std::string scale = runtime::name(runtime::InputRole::LossScale);
   training.batch = samplesOf(module);
   for (auto entry : module.getOps<mlir::func::FuncOp>()) {
-    if (training.samples.empty())
-      training.samples = portsOf(entry);
+    addPorts(entry, training.samples);
     for (unsigned i = 0; i < entry.getNumArguments(); ++i) {
       if (auto classes =
               entry.getArgAttrOfType<mlir::IntegerAttr>(i, kClassesAttr))
@@ -439,6 +441,7 @@ llvm::Expected<TrainingModel> mlc::cli::readTrainingModel(
     return scale.takeError();
   describeOptimizer(training.optimizer, *scale, training.training);
   training.training.accumulate = entries.accumulate;
+  training.training.stages = plan ? plan->training->stages.count : 1;
   training.training.loss =
       flags.describe() + (entries.keepsHalf ? "weights of 16 bits kept\n" : "");
   return training;

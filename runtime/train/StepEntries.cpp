@@ -1,0 +1,238 @@
+//===- StepEntries.cpp - The entries of a step, ready to run --------------===//
+
+#include "runtime/train/StepEntries.h"
+#include "runtime/Text.h"
+
+using namespace mlc::runtime;
+using namespace mlc::runtime::train;
+
+//===----------------------------------------------------------------------===//
+// Set-up
+//===----------------------------------------------------------------------===//
+
+Status StepEntries::addInputs(const TrainingProgram &program, int64_t count) {
+  artifact = &program.artifact();
+  training = &program.training();
+  for (const SamplePort &sample : training->samples) {
+    std::vector<int64_t> dims = sample.dims;
+    dims[0] = count;
+    for (size_t i = 1; i < dims.size(); ++i)
+      if (dims[i] < 0)
+        return Status::error(
+            MLC_USAGE, "input '" + printable(sample.name) +
+                           "' has open dims: " + printable(sample.texts[i]) +
+                           "; give their sizes");
+    HostTensor tensor;
+    if (Status status = HostTensor::zeros(sample.type, dims, tensor);
+        !status.ok())
+      return status;
+    samples.push_back(std::move(tensor));
+  }
+  for (size_t entry = 0; entry < artifact->entryCount(); ++entry)
+    for (const Port &port : artifact->program(entry).inputs) {
+      if (port.role == InputRole::Data || port.role == InputRole::Carried ||
+          numbers.count(port.role))
+        continue;
+      const Buffer &buffer = artifact->program(entry).buffers[port.buffer];
+      if (Status status = HostTensor::zeros(static_cast<mlc_dtype>(buffer.type),
+                                            {}, numbers[port.role]);
+          !status.ok())
+        return status;
+    }
+  actions = makeStepSchedule(*artifact);
+  evaluation = program.findEntry("evaluate");
+  return Status::success();
+}
+
+Status StepEntries::open(mlc_artifact *handle, const mlc_session_options &how) {
+  entries.resize(artifact->entryCount());
+  readsSamples.resize(entries.size());
+  hasRun.resize(entries.size());
+  for (size_t i = 0; i < entries.size(); ++i) {
+    mlc_artifact *of = nullptr;
+    mlc_session *session = nullptr;
+    Status status;
+    if (i == 0) {
+      status = lastFailure(mlc_session_create(handle, &how, &session));
+    } else {
+      status = lastFailure(mlc_artifact_entry(handle, i, &of));
+      entries[i].artifact.reset(of);
+      if (status.ok())
+        status = lastFailure(mlc_session_entry(this->session(), i, &session));
+    }
+    entries[i].session.reset(session);
+    if (status.ok())
+      status = bind(i);
+    if (!status.ok())
+      return status;
+  }
+  std::vector<size_t> ofSteps;
+  for (size_t i = 0; i < entries.size(); ++i)
+    if (i != evaluation)
+      ofSteps.push_back(i);
+  carried.find(*artifact, ofSteps);
+  return Status::success();
+}
+
+/// Binds samples and numbers once; steps change only the contents.
+Status StepEntries::bind(size_t entry) {
+  const std::vector<Port> &inputs = artifact->program(entry).inputs;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const HostTensor *tensor = nullptr;
+    if (inputs[i].role == InputRole::Data) {
+      readsSamples[entry] = true;
+      for (size_t s = 0; s < samples.size(); ++s)
+        if (training->samples[s].name == inputs[i].name)
+          tensor = &samples[s];
+    } else if (inputs[i].role != InputRole::Carried) {
+      tensor = &numbers.at(inputs[i].role);
+    }
+    if (!tensor)
+      continue;
+    if (mlc_status status = mlc_session_bind_input(
+            entries[entry].session.get(), i, tensor->type, tensor->dims.size(),
+            tensor->dims.data(), tensor->data.get(), MLC_SPACE_HOST))
+      return lastFailure(status);
+  }
+  return Status::success();
+}
+
+//===----------------------------------------------------------------------===//
+// Runs
+//===----------------------------------------------------------------------===//
+
+void StepEntries::setNumber(InputRole role, double value) {
+  auto it = numbers.find(role);
+  if (it == numbers.end())
+    return;
+  const HostTensor &tensor = it->second;
+  if (tensor.type == MLC_U64)
+    *tensor.as<uint64_t>() = uint64_t(value);
+  else if (tensor.type == MLC_F64)
+    *tensor.as<double>() = value;
+  else
+    *tensor.as<float>() = float(value);
+}
+
+std::optional<size_t> StepEntries::findOutput(size_t entry,
+                                              const std::string &name) const {
+  const std::vector<Port> &outputs = artifact->program(entry).outputs;
+  for (size_t i = 0; i < outputs.size(); ++i)
+    if (outputs[i].name == name)
+      return i;
+  return std::nullopt;
+}
+
+/// Reads the batch, unless it is the one that was read last.
+Status StepEntries::fill(BatchSource &source, int64_t number) {
+  if (filled == number)
+    return Status::success();
+  filled.reset();
+  Status status = source.fill(number, samples);
+  if (status.ok())
+    filled = number;
+  return status;
+}
+
+Status StepEntries::run(const Action &action) {
+  OpenEntry &entry = entries[action.entry];
+  const int64_t batch = action.batch.value_or(-1);
+  Status status = carried.bind(action.entry, entry, batch);
+  if (status.ok())
+    status = entry.run();
+  if (status.ok())
+    status = carried.keep(action.entry, entry, batch);
+  hasRun[action.entry] = true;
+  return status;
+}
+
+Status StepEntries::runBatches(BatchSource &source, int64_t number,
+                               double &loss) {
+  loss = 0;
+  filled.reset();
+  // An entry's first run in a step begins new sums of gradients.
+  std::vector<uint8_t> hasGradients(entries.size());
+  for (const Action &action : actions) {
+    if (!action.batch)
+      continue;
+    const int64_t batch = number + *action.batch;
+    setNumber(InputRole::BatchNumber, double(batch));
+    setNumber(InputRole::Keep, hasGradients[action.entry]);
+    hasGradients[action.entry] = true;
+    Status status =
+        readsSamples[action.entry] ? fill(source, batch) : Status::success();
+    if (status.ok())
+      status = run(action);
+    double one = 0;
+    if (auto output = findOutput(action.entry, "loss"); status.ok() && output)
+      status = entries[action.entry].readNumber(*output, one);
+    if (!status.ok())
+      return status;
+    loss += one;
+  }
+  return Status::success();
+}
+
+Status StepEntries::runUpdate() {
+  Status status;
+  for (const Action &action : actions)
+    if (status.ok() && !action.batch)
+      status = run(action);
+  return status;
+}
+
+Status StepEntries::evaluate(BatchSource &source, int64_t number, double &loss,
+                             double *right) {
+  filled.reset();
+  OpenEntry &entry = entries[*evaluation];
+  Status status = source.fill(number, samples);
+  if (status.ok())
+    status = entry.run();
+  if (status.ok())
+    status = entry.readNumber(0, loss);
+  return status.ok() && right ? entry.readNumber(1, *right) : status;
+}
+
+bool StepEntries::countsRight() const {
+  return training->labels && artifact->program(*evaluation).outputs.size() > 1;
+}
+
+Status StepEntries::readFinite(bool &finite) const {
+  for (const Action &action : actions)
+    if (auto output = findOutput(action.entry, "finite")) {
+      double number = 0;
+      Status status = entries[action.entry].readNumber(*output, number);
+      finite = number != 0;
+      return status;
+    }
+  return Status::error(MLC_INTERNAL, "no entry tells whether gradients are "
+                                     "finite");
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+Status StepEntries::addMemory(uint64_t &arena, uint64_t &bound) const {
+  for (size_t i = 0; i < entries.size(); ++i) {
+    if (!hasRun[i])
+      continue;
+    mlc_memory own;
+    if (mlc_status status = mlc_session_memory(entries[i].session.get(), &own))
+      return lastFailure(status);
+    arena += own.arena_bytes;
+    bound += own.lower_bound_bytes;
+  }
+  // What entries carry lives as long as they run.
+  arena += carried.bytes();
+  bound += carried.bytes();
+  return Status::success();
+}
+
+uint64_t StepEntries::allocations() const {
+  uint64_t count = carried.allocations();
+  for (size_t i = 0; i < entries.size(); ++i)
+    if (i != evaluation)
+      count += mlc_session_allocation_count(entries[i].session.get());
+  return count;
+}

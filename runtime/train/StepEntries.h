@@ -1,0 +1,77 @@
+//===- StepEntries.h - The entries of a step, ready to run ------*- C++ -*-===//
+
+#ifndef MLC_RUNTIME_TRAIN_STEPENTRIES_H
+#define MLC_RUNTIME_TRAIN_STEPENTRIES_H
+
+#include "runtime/train/BatchSource.h"
+#include "runtime/train/Carried.h"
+#include "runtime/train/Program.h"
+#include "runtime/train/StepSchedule.h"
+
+#include <map>
+
+namespace mlc::runtime::train {
+
+/// Sessions of all entries of an artifact that trains, over one set of states,
+/// with their inputs: samples, numbers, and what entries carry to each other.
+class StepEntries {
+public:
+  /// Makes the tensors of samples, of which each batch has `samples`. Fails if
+  /// dims of samples are open; `what` names the flag of a batch.
+  Status addInputs(const TrainingProgram &program, int64_t samples);
+  /// Opens the entries; `how` is for the first session.
+  Status open(mlc_artifact *artifact, const mlc_session_options &how);
+
+  const StepSchedule &schedule() const { return actions; }
+  mlc_session *session() const { return entries.front().session.get(); }
+  /// The tensors of samples, in the order of Training::samples.
+  const std::vector<HostTensor> &data() const { return samples; }
+  bool has(InputRole role) const { return numbers.count(role) != 0; }
+  /// Sets an input of all entries that is a single number.
+  void setNumber(InputRole role, double value);
+
+  /// Runs the actions of the step's batches, with `number` as that of the first
+  /// over the whole training; `loss` is the sum of their losses.
+  Status runBatches(BatchSource &source, int64_t number, double &loss);
+  /// Runs the other actions, which change the weights.
+  Status runUpdate();
+  /// Runs the entry "evaluate" on a batch; gives its loss and, if `right` is
+  /// not null, how many labels are right.
+  Status evaluate(BatchSource &source, int64_t number, double &loss,
+                  double *right);
+  bool evaluates() const { return evaluation.has_value(); }
+  /// Whether "evaluate" counts right labels.
+  bool countsRight() const;
+  /// Whether all gradients were finite; of the entries that update.
+  Status readFinite(bool &finite) const;
+
+  /// Sums over the entries that have run in steps.
+  Status addMemory(uint64_t &arena, uint64_t &bound) const;
+  uint64_t allocations() const;
+  /// Forgets what a failed step has left.
+  void reset() { carried.clear(); }
+
+private:
+  Status bind(size_t entry);
+  Status fill(BatchSource &source, int64_t number);
+  Status run(const Action &action);
+  std::optional<size_t> findOutput(size_t entry, const std::string &name) const;
+
+  const Artifact *artifact = nullptr;
+  const Training *training = nullptr;
+  StepSchedule actions;
+  std::vector<OpenEntry> entries;
+  /// For each entry, the places of the samples among its inputs, and whether a
+  /// step has run it.
+  std::vector<uint8_t> readsSamples, hasRun;
+  std::optional<size_t> evaluation;
+  std::vector<HostTensor> samples;
+  std::map<InputRole, HostTensor> numbers;
+  Carried carried;
+  /// The batch that the samples are of.
+  std::optional<int64_t> filled;
+};
+
+} // namespace mlc::runtime::train
+
+#endif // MLC_RUNTIME_TRAIN_STEPENTRIES_H
