@@ -82,7 +82,7 @@ static void addDataParallelPasses(OpPassManager &pm,
 void addDistributePasses(OpPassManager &pm, const runtime::Plan &plan) {
   if (plan.training && plan.training->isStaged())
     // Makes entries of stages of those of the step.
-    pm.addPass(createCutStagesPass(plan.training->stages));
+    pm.addPass(createCutStagesPass(plan.training->splitsBackward()));
   else if (plan.training)
     addDataParallelPasses(pm, *plan.training, plan.algorithm);
   if (plan.mesh.empty())

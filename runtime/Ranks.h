@@ -115,6 +115,26 @@ public:
   /// later collectives fail too.
   virtual Status wait(Prepared &prepared) = 0;
 
+  /// A one-way connection of two ranks.
+  struct Channel {
+    int from, to;
+    bool operator==(const Channel &other) const {
+      return from == other.from && to == other.to;
+    }
+  };
+  /// Makes channels, by which ranks send and receive. All ranks call it
+  /// together, with the same channels. MLC_UNSUPPORTED if the engine has none.
+  virtual Status openChannels(const std::vector<Channel> &channels);
+  /// Begins to send or to receive a message on channel `channel`, of which this
+  /// rank is an end. Its messages arrive in the order in which they are sent;
+  /// `name` says for errors what one is, and is the same at both ends. The
+  /// memory belongs to this object until the message has gone or come.
+  virtual uint64_t beginMessage(size_t channel, const std::string &name,
+                                void *data, uint64_t bytes);
+  /// Waits until it has gone or come, as wait() does.
+  virtual Status waitForMessage(uint64_t message);
+  virtual bool isMessageOver(uint64_t message);
+
   /// Whether a collective has failed. Its memory may then still be written to,
   /// until abort().
   virtual bool hasFailed() const = 0;

@@ -323,6 +323,7 @@ const auto training = [](auto &io, auto &t) {
   io.field(t.batch);
   io.field(t.accumulate);
   io.field(t.stages);
+  io.field(t.schedule);
   io.list(t.samples, sample);
   io.field(t.labels);
   io.field(t.classes);

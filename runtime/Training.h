@@ -61,6 +61,9 @@ struct Training {
   int64_t accumulate = 1;
   /// How many stages a step is cut into (docs/Pipelines.md); 1: it is whole.
   int64_t stages = 1;
+  /// For several ranks, the table of actions by which the stages run
+  /// (runtime/schedule/Table.h); transfers may be left out.
+  std::string schedule;
   /// The inputs of a batch. In a whole step they are the first entry's first
   /// inputs.
   std::vector<SamplePort> samples;

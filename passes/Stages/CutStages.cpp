@@ -124,9 +124,9 @@ private:
 
 } // namespace
 
-std::unique_ptr<Pass> createCutStagesPass(const runtime::StagePlan &stages) {
+std::unique_ptr<Pass> createCutStagesPass(bool splitsBackward) {
   CutStagesPassOptions options;
-  options.splitsBackward = stages.splitsBackward;
+  options.splitsBackward = splitsBackward;
   return createCutStagesPass(std::move(options));
 }
 

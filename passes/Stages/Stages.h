@@ -20,8 +20,7 @@ createAssignStagesPass(const runtime::StagePlan &stages);
 
 /// `mlc-cut-stages`, with or without separate entries for the gradients of
 /// inputs and of weights.
-std::unique_ptr<mlir::Pass>
-createCutStagesPass(const runtime::StagePlan &stages);
+std::unique_ptr<mlir::Pass> createCutStagesPass(bool splitsBackward);
 
 } // namespace mlc
 

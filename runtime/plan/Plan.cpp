@@ -168,13 +168,8 @@ Status Plan::checkTraining() const {
     return wrong("a step averages the gradients of 1 to " +
                  std::to_string(mostBatchesOfAStep) + " batches, not of " +
                  std::to_string(own.accumulate));
-  if (own.stages.count < 1 || own.stages.count > mostStagesOfAStep)
-    return wrong("a step has 1 to " + std::to_string(mostStagesOfAStep) +
-                 " stages, not " + std::to_string(own.stages.count));
-  if (own.isStaged() && own.countRanks() > 1)
-    return wrong("stages run on one rank, and there are " +
-                 std::to_string(own.countRanks()) +
-                 "; leave the ranks or the stages out");
+  if (Status status = checkStaged(); !status.ok())
+    return status;
   if (Status status = transport::checkGroups(static_cast<uint64_t>(own.groups));
       !status.ok())
     return status;

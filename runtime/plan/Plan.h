@@ -20,6 +20,10 @@
 
 namespace mlc::runtime {
 
+namespace schedule {
+struct Table;
+}
+
 /// What is sharded over the ranks besides the batch; each stage includes those
 /// before (Rajbhandari et al. 2020).
 enum class ZeroStage : uint8_t { None, OptimizerStates, Gradients, Weights };
@@ -73,8 +77,11 @@ struct StagePlan {
   /// The nodes that all stages but the last end with; empty: stages are made
   /// equally heavy.
   std::vector<std::string> ends;
-  /// Whether the gradients of inputs and of weights are computed apart.
-  bool splitsBackward = false;
+  /// How many ranks run them.
+  int64_t ranks = 1;
+  /// The schedule by which they do (runtime/schedule/Generate.h); empty: 1f1b,
+  /// or interleaved-1f1b if ranks have several stages.
+  std::string schedule;
 };
 
 /// Training with the batch split over ranks (docs/DataParallel.md).
@@ -102,7 +109,11 @@ struct TrainingPlan {
   /// Whether a step is cut into stages.
   bool isStaged() const { return stages.count > 1; }
   /// All ranks, including a parameter server.
-  int64_t countRanks() const { return ranks + hasServer; }
+  int64_t countRanks() const { return ranks * stages.ranks + hasServer; }
+  /// The table of the stages' actions on several ranks.
+  Status makeTable(schedule::Table &table) const;
+  /// Whether the schedule has the gradients of inputs and of weights apart.
+  bool splitsBackward() const;
 };
 
 struct Plan {
@@ -155,10 +166,11 @@ struct Plan {
 
 private:
   Status checkTraining() const;
+  Status checkStaged() const;
 };
 
-/// The axis along which training splits a batch.
-inline constexpr const char *kDataAxis = "data";
+/// The axis along which training splits a batch, and that of stages.
+inline constexpr const char *kDataAxis = "data", *kStageAxis = "stage";
 
 /// The texts of a sharding, split at commas: "data+fsdp,-".
 std::vector<std::string_view> splitDims(std::string_view text, char separator);

@@ -37,6 +37,24 @@ std::string meshText(const std::vector<MeshAxis> &mesh) {
   return "{" + text + "}";
 }
 
+std::vector<MeshAxis> meshOf(const TrainingPlan &plan) {
+  std::vector<MeshAxis> mesh = {{kDataAxis, static_cast<uint32_t>(plan.ranks)}};
+  if (plan.stages.ranks > 1)
+    mesh.push_back({kStageAxis, static_cast<uint32_t>(plan.stages.ranks)});
+  return mesh;
+}
+
+void addStages(const StagePlan &plan, Writer &writer) {
+  std::string ends;
+  for (const std::string &end : plan.ends)
+    ends += "{\"until\": " + jsonString(end) + "}, ";
+  if (plan.count > 1)
+    writer.add("stages", plan.ends.empty() ? std::to_string(plan.count)
+                                           : "[" + ends + "{}]");
+  if (!plan.schedule.empty())
+    writer.add("schedule", jsonString(plan.schedule));
+}
+
 void addTraining(const TrainingPlan &plan, Writer &writer) {
   BucketOptions usual = BucketOptions::of(plan.buckets.rule);
   if (plan.zero != ZeroStage::None)
@@ -60,6 +78,7 @@ void addTraining(const TrainingPlan &plan, Writer &writer) {
     writer.add("accumulate", std::to_string(plan.accumulate));
   if (plan.groups != 1)
     writer.add("groups", std::to_string(plan.groups));
+  addStages(plan.stages, writer);
 }
 
 } // namespace
@@ -77,11 +96,7 @@ std::string TensorSharding::text() const {
 
 std::string Plan::text() const {
   Writer writer;
-  writer.add("mesh",
-             meshText(training ? std::vector<MeshAxis>{{kDataAxis,
-                                                        static_cast<uint32_t>(
-                                                            training->ranks)}}
-                               : mesh));
+  writer.add("mesh", meshText(training ? meshOf(*training) : mesh));
   if (!shardings.empty()) {
     std::string all;
     for (const TensorSharding &sharding : shardings)
@@ -169,7 +184,8 @@ private:
                                         "bucket_bytes",   "first_bucket_bytes",
                                         "prefetch_limit", "batch_statistics",
                                         "staleness",      "accumulate",
-                                        "groups"};
+                                        "groups",         "stages",
+                                        "schedule"};
     std::string all;
     for (const char *one : known) {
       if (key == one)
@@ -195,9 +211,14 @@ private:
     }
     if (!trains)
       return Status::success();
-    if (plan.mesh.size() != 1 || plan.mesh[0].name != kDataAxis)
-      return Status::badFile("training has the one axis \"data\"");
+    const bool hasStages =
+        plan.mesh.size() == 2 && plan.mesh[1].name == kStageAxis;
+    if (plan.mesh.empty() || plan.mesh[0].name != kDataAxis ||
+        (plan.mesh.size() != 1 && !hasStages))
+      return Status::badFile("training has the axis \"data\", and with stages "
+                             "\"stage\" after it");
     plan.training->ranks = plan.mesh[0].size;
+    plan.training->stages.ranks = hasStages ? plan.mesh[1].size : 1;
     return Status::success();
   }
 
@@ -240,6 +261,15 @@ private:
 
   Status readTraining(const std::string &key, const json::Value &value) {
     TrainingPlan &training = *plan.training;
+    if (key == "stages")
+      return readStages(value);
+    if (key == "schedule") {
+      const auto *name = value.get<std::string>();
+      if (!name)
+        return expected("the name of a schedule", value);
+      training.stages.schedule = *name;
+      return Status::success();
+    }
     if (key == "fusion" || key == "batch_statistics") {
       const auto *word = value.get<std::string>();
       if (!word)
@@ -259,6 +289,41 @@ private:
       training.buckets.bytes = training.buckets.firstBytes = *number;
     else
       *findNumber(training, key) = *number;
+    return Status::success();
+  }
+
+  /// Their number, or a list of what the stages are until; the last is until
+  /// the end.
+  Status readStages(const json::Value &value) {
+    StagePlan &stages = plan.training->stages;
+    if (const auto *number = value.get<int64_t>()) {
+      stages.count = *number;
+      return Status::success();
+    }
+    const auto *list = value.get<json::Array>();
+    if (!list || list->empty())
+      return expected("a number, or a list of stages, [{\"until\": NODE}, {}]",
+                      value);
+    for (size_t i = 0; i < list->size(); ++i) {
+      const auto *stage = (*list)[i].get<json::Object>();
+      if (!stage)
+        return expected("a stage, {\"until\": NODE}", (*list)[i]);
+      const bool isLast = i + 1 == list->size();
+      for (const auto &[key, node] : *stage)
+        if (key != "until" || isLast)
+          return Status::badFile("stage " + std::to_string(i) + ": " +
+                                 jsonString(key) + " is no key of " +
+                                 (isLast ? "the last stage, which has none"
+                                         : "a stage; there is until"));
+      const auto *node =
+          stage->empty() ? nullptr : (*stage)[0].second.get<std::string>();
+      if (!isLast && !node)
+        return Status::badFile("stage " + std::to_string(i) +
+                               " is until no node; give {\"until\": NODE}");
+      if (!isLast)
+        stages.ends.push_back(*node);
+    }
+    stages.count = static_cast<int64_t>(list->size());
     return Status::success();
   }
 

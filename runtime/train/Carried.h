@@ -1,8 +1,9 @@
 //===- Carried.h - Values between the entries of a step ---------*- C++ -*-===//
 //
 // An entry of a stage reads results of other entries for the same micro-batch
-// (InputRole::Carried). They are kept from the run that makes them to the last
-// one that reads them; their memory is used again for other micro-batches.
+// (InputRole::Carried). They are kept from the run that makes them, or from
+// their arrival, to the last run that reads them and the last message that
+// takes them elsewhere; their memory is used again for other micro-batches.
 //
 //===----------------------------------------------------------------------===//
 
@@ -10,6 +11,7 @@
 #define MLC_RUNTIME_TRAIN_CARRIED_H
 
 #include "runtime/train/Program.h"
+#include "runtime/train/Stages.h"
 
 #include <map>
 
@@ -17,16 +19,26 @@ namespace mlc::runtime::train {
 
 class Carried {
 public:
-  /// Finds what the entries of a step, by their numbers in the artifact, carry
-  /// to each other.
-  void find(const Artifact &artifact, const std::vector<size_t> &entries);
+  /// Finds what the entries carry to each other. `ranks` is null for a single
+  /// rank; otherwise all ranks call this together, and it opens their channels.
+  /// `stages` lives as long as this. Fails if what ranks send has open dims.
+  Status open(const Artifact &artifact, const Stages &stages, Ranks *ranks);
 
   /// Before a run of the entry for a micro-batch (-1: for an update): binds
-  /// what it reads, and memory for what it makes.
+  /// what it reads, for which it waits, and memory for what it makes.
   Status bind(size_t entry, OpenEntry &open, int64_t batch);
   /// After that run: keeps what it has made, and releases what all have read.
   Status keep(size_t entry, OpenEntry &open, int64_t batch);
-  /// Forgets the values of a step that has failed.
+
+  /// Begins to send or receive what stage `from` has for stage `to`, one of
+  /// which this rank has.
+  Status transfer(int64_t from, int64_t to, int64_t batch);
+  /// The same for the results of an entry that updates.
+  Status transferUpdate(size_t entry);
+  /// Waits for all messages that this rank sends.
+  Status finish();
+
+  /// Forgets the values of a step that has failed, on a single rank.
   void clear();
 
   /// Bytes of the values' memory.
@@ -41,20 +53,48 @@ private:
   /// A value for a micro-batch.
   struct Held {
     size_t buffer;
-    size_t readers; ///< runs that have yet to read it
+    size_t uses; ///< reads and messages to come
+    /// The message that brings it, if it is still waited for.
+    std::optional<uint64_t> message;
+  };
+  /// A message that takes the value to another rank, with the transfer between
+  /// these stages.
+  struct Move {
+    int rank;
+    int64_t from, to;
   };
   struct Value {
+    std::string name;
     Use source;
-    std::vector<Use> readers;
+    bool isMadeHere;
+    std::vector<Use> readers; ///< on this rank
+    std::vector<Move> moves;  ///< to all others, or the one that comes here
     std::vector<HostTensor> buffers;
     std::vector<size_t> free;
     std::map<int64_t, Held> held;
   };
+  struct Sent {
+    uint64_t message;
+    size_t value;
+    int64_t batch;
+  };
 
+  Status add(const Artifact &artifact, Use source,
+             const std::vector<Use> &readers);
+  std::vector<Move> findMoves(const Use &source,
+                              const std::vector<Use> &readers) const;
+  static Status allocateFirst(const Artifact &artifact, const Use &reader,
+                              Value &value);
   Status acquire(Value &value, int64_t batch, size_t &buffer);
   Status copyFirst(Value &value, const OpenEntry &open, int64_t batch);
+  void release(Value &value, int64_t batch);
+  Status move(size_t index, const Move &move, int64_t batch);
+  Status reap(bool waits);
 
+  const Stages *stages = nullptr;
+  Ranks *ranks = nullptr;
   std::vector<Value> values;
+  std::vector<Sent> sent;
   uint64_t allocatedBytes = 0, allocationCount = 0;
 };
 

@@ -45,6 +45,29 @@ Status Group::join(const std::vector<MeshAxis> &mesh, const State &state,
   return status;
 }
 
+Status Group::run(const CollectiveCall &call, const void *input,
+                  void *output) const {
+  const std::vector<MeshAxis> everyone = {
+      {"all", static_cast<uint32_t>(size())}};
+  std::unique_ptr<Ranks::Prepared> prepared;
+  Status status = ranks->prepare(everyone, call, prepared);
+  if (!status.ok())
+    return status;
+  ranks->start(*prepared, &input, &output);
+  return ranks->wait(*prepared);
+}
+
+Status Group::broadcast(HostTensor &tensor, int root) const {
+  if (!ranks)
+    return Status::success();
+  CollectiveCall call;
+  call.kind = CollectiveKind::Broadcast;
+  call.type = DType::U8;
+  call.number = root;
+  call.messages.push_back({static_cast<int64_t>(tensor.bytes), 1, 1});
+  return run(call, tensor.data.get(), tensor.data.get());
+}
+
 Status Group::gather(const std::vector<int64_t> &numbers,
                      std::vector<int64_t> &all) const {
   all = numbers;
@@ -55,16 +78,7 @@ Status Group::gather(const std::vector<int64_t> &numbers,
   call.kind = CollectiveKind::AllGather;
   call.type = DType::I64;
   call.messages.push_back({size(), 1, static_cast<int64_t>(numbers.size())});
-  const std::vector<MeshAxis> everyone = {
-      {"all", static_cast<uint32_t>(size())}};
-  std::unique_ptr<Ranks::Prepared> prepared;
-  Status status = ranks->prepare(everyone, call, prepared);
-  if (!status.ok())
-    return status;
-  const void *input = numbers.data();
-  void *output = all.data();
-  ranks->start(*prepared, &input, &output);
-  return ranks->wait(*prepared);
+  return run(call, numbers.data(), all.data());
 }
 
 Status Group::agree(const std::string &text, const std::string &what,

@@ -31,6 +31,8 @@ public:
   /// Gathers the numbers of all ranks, equally many from each, in rank order.
   Status gather(const std::vector<int64_t> &numbers,
                 std::vector<int64_t> &all) const;
+  /// Gives all ranks the elements of rank `root`.
+  Status broadcast(HostTensor &tensor, int root) const;
   /// An error on all ranks unless all have the same `text`. `what` names it,
   /// and `remedy` says what to do.
   Status agree(const std::string &text, const std::string &what,
@@ -44,6 +46,9 @@ public:
               const HostTensor &part, HostTensor &whole) const;
 
 private:
+  /// A collective of one message over all ranks.
+  Status run(const CollectiveCall &call, const void *input, void *output) const;
+
   std::shared_ptr<Ranks> ranks;
 };
 

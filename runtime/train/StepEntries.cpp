@@ -3,6 +3,8 @@
 #include "runtime/train/StepEntries.h"
 #include "runtime/Text.h"
 
+#include <cstring>
+
 using namespace mlc::runtime;
 using namespace mlc::runtime::train;
 
@@ -10,9 +12,15 @@ using namespace mlc::runtime::train;
 // Set-up
 //===----------------------------------------------------------------------===//
 
-Status StepEntries::addInputs(const TrainingProgram &program, int64_t count) {
+Status StepEntries::addInputs(const TrainingProgram &program,
+                              const Group &ranks, int64_t count) {
   artifact = &program.artifact();
   training = &program.training();
+  group = ranks;
+  if (Status status = Stages::of(
+          *artifact, training->stages > 1 ? group.size() : 1, stages);
+      !status.ok())
+    return status;
   for (const SamplePort &sample : training->samples) {
     std::vector<int64_t> dims = sample.dims;
     dims[0] = count;
@@ -39,7 +47,7 @@ Status StepEntries::addInputs(const TrainingProgram &program, int64_t count) {
           !status.ok())
         return status;
     }
-  actions = makeStepSchedule(*artifact);
+  actions = makeStepSchedule(*artifact, stages, group.rank());
   evaluation = program.findEntry("evaluate");
   return Status::success();
 }
@@ -66,12 +74,8 @@ Status StepEntries::open(mlc_artifact *handle, const mlc_session_options &how) {
     if (!status.ok())
       return status;
   }
-  std::vector<size_t> ofSteps;
-  for (size_t i = 0; i < entries.size(); ++i)
-    if (i != evaluation)
-      ofSteps.push_back(i);
-  carried.find(*artifact, ofSteps);
-  return Status::success();
+  return carried.open(*artifact, stages,
+                      isPipeline() ? group.get().get() : nullptr);
 }
 
 /// Binds samples and numbers once; steps change only the contents.
@@ -135,15 +139,21 @@ Status StepEntries::fill(BatchSource &source, int64_t number) {
 }
 
 Status StepEntries::run(const Action &action) {
-  OpenEntry &entry = entries[action.entry];
   const int64_t batch = action.batch.value_or(-1);
-  Status status = carried.bind(action.entry, entry, batch);
-  if (status.ok())
-    status = entry.run();
-  if (status.ok())
-    status = carried.keep(action.entry, entry, batch);
-  hasRun[action.entry] = true;
-  return status;
+  if (action.kind == Action::Transfer)
+    return carried.transfer(action.from, action.to, batch);
+  Status status;
+  if (action.kind == Action::Run) {
+    OpenEntry &entry = entries[action.entry];
+    status = carried.bind(action.entry, entry, batch);
+    if (status.ok())
+      status = entry.run();
+    if (status.ok())
+      status = carried.keep(action.entry, entry, batch);
+    hasRun[action.entry] = true;
+  }
+  return status.ok() && !action.batch ? carried.transferUpdate(action.entry)
+                                      : status;
 }
 
 Status StepEntries::runBatches(BatchSource &source, int64_t number,
@@ -155,6 +165,11 @@ Status StepEntries::runBatches(BatchSource &source, int64_t number,
   for (const Action &action : actions) {
     if (!action.batch)
       continue;
+    if (action.kind != Action::Run) {
+      if (Status status = run(action); !status.ok())
+        return status;
+      continue;
+    }
     const int64_t batch = number + *action.batch;
     setNumber(InputRole::BatchNumber, double(batch));
     setNumber(InputRole::Keep, hasGradients[action.entry]);
@@ -178,7 +193,7 @@ Status StepEntries::runUpdate() {
   for (const Action &action : actions)
     if (status.ok() && !action.batch)
       status = run(action);
-  return status;
+  return status.ok() ? carried.finish() : status;
 }
 
 Status StepEntries::evaluate(BatchSource &source, int64_t number, double &loss,
@@ -197,16 +212,41 @@ bool StepEntries::countsRight() const {
   return training->labels && artifact->program(*evaluation).outputs.size() > 1;
 }
 
-Status StepEntries::readFinite(bool &finite) const {
+Status StepEntries::readFinite(std::optional<bool> &finite) const {
+  finite.reset();
   for (const Action &action : actions)
-    if (auto output = findOutput(action.entry, "finite")) {
+    if (auto output = findOutput(action.entry, "finite");
+        output && action.kind == Action::Run && hasRun[action.entry]) {
       double number = 0;
       Status status = entries[action.entry].readNumber(*output, number);
       finite = number != 0;
       return status;
     }
-  return Status::error(MLC_INTERNAL, "no entry tells whether gradients are "
-                                     "finite");
+  return Status::success();
+}
+
+Status StepEntries::share(double &loss, std::optional<bool> &finite) const {
+  int64_t bits;
+  std::memcpy(&bits, &loss, sizeof(bits));
+  std::vector<int64_t> all;
+  bool hasLoss = false;
+  for (size_t i = 0; i < entries.size(); ++i)
+    hasLoss |= i != evaluation && hasRun[i] && findOutput(i, "loss");
+  Status status = group.gather({hasLoss, bits, finite ? *finite + 1 : 0}, all);
+  for (size_t r = 0; status.ok() && r < all.size(); r += 3) {
+    if (all[r])
+      std::memcpy(&loss, &all[r + 1], sizeof(loss));
+    if (all[r + 2])
+      finite = all[r + 2] == 2;
+  }
+  return status;
+}
+
+int StepEntries::rankOfState(size_t state) const {
+  for (size_t i = 0; i < entries.size(); ++i)
+    if (stages.entry(i) && artifact->stateUse(i).writes[state])
+      return stages.rankOf(stages.entry(i)->stage);
+  return 0;
 }
 
 //===----------------------------------------------------------------------===//

@@ -5,6 +5,7 @@
 
 #include "runtime/train/BatchSource.h"
 #include "runtime/train/Carried.h"
+#include "runtime/train/Group.h"
 #include "runtime/train/Program.h"
 #include "runtime/train/StepSchedule.h"
 
@@ -16,9 +17,11 @@ namespace mlc::runtime::train {
 /// with their inputs: samples, numbers, and what entries carry to each other.
 class StepEntries {
 public:
-  /// Makes the tensors of samples, of which each batch has `samples`. Fails if
-  /// dims of samples are open; `what` names the flag of a batch.
-  Status addInputs(const TrainingProgram &program, int64_t samples);
+  /// Makes the tensors of samples, of which each batch has `samples`, for the
+  /// group's rank. Fails if dims of samples are open, and for stages that do
+  /// not fit the group.
+  Status addInputs(const TrainingProgram &program, const Group &group,
+                   int64_t samples);
   /// Opens the entries; `how` is for the first session.
   Status open(mlc_artifact *artifact, const mlc_session_options &how);
 
@@ -30,8 +33,12 @@ public:
   /// Sets an input of all entries that is a single number.
   void setNumber(InputRole role, double value);
 
+  /// Whether stages of the step run on several ranks.
+  bool isPipeline() const { return stages.hasTable(); }
+
   /// Runs the actions of the step's batches, with `number` as that of the first
-  /// over the whole training; `loss` is the sum of their losses.
+  /// over the whole training; `loss` is the sum of their losses, 0 on a rank
+  /// without the loss.
   Status runBatches(BatchSource &source, int64_t number, double &loss);
   /// Runs the other actions, which change the weights.
   Status runUpdate();
@@ -42,8 +49,13 @@ public:
   bool evaluates() const { return evaluation.has_value(); }
   /// Whether "evaluate" counts right labels.
   bool countsRight() const;
-  /// Whether all gradients were finite; of the entries that update.
-  Status readFinite(bool &finite) const;
+  /// Whether all gradients were finite, of the entries that update; nothing if
+  /// none of this rank tells.
+  Status readFinite(std::optional<bool> &finite) const;
+  /// Gives all ranks the sum of the losses and what readFinite found.
+  Status share(double &loss, std::optional<bool> &finite) const;
+  /// The rank that changes a state of the artifact.
+  int rankOfState(size_t state) const;
 
   /// Sums over the entries that have run in steps.
   Status addMemory(uint64_t &arena, uint64_t &bound) const;
@@ -59,10 +71,11 @@ private:
 
   const Artifact *artifact = nullptr;
   const Training *training = nullptr;
+  Group group;
+  Stages stages;
   StepSchedule actions;
   std::vector<OpenEntry> entries;
-  /// For each entry, the places of the samples among its inputs, and whether a
-  /// step has run it.
+  /// For each entry, whether it reads samples, and whether a step has run it.
   std::vector<uint8_t> readsSamples, hasRun;
   std::optional<size_t> evaluation;
   std::vector<HostTensor> samples;

@@ -2,62 +2,80 @@
 
 #include "runtime/train/StepSchedule.h"
 #include "runtime/ApiCall.h"
-#include "runtime/schedule/Table.h"
 
 using namespace mlc::runtime;
 using namespace mlc::runtime::train;
 using schedule::ActionKind;
 
-namespace {
+/// The entries that an action of a table runs: B is I and W where these are
+/// apart.
+static std::vector<size_t> entriesOf(const Stages &stages, int64_t stage,
+                                     ActionKind kind) {
+  std::vector<size_t> found;
+  if (auto entry = stages.find(stage, kind))
+    found.push_back(*entry);
+  else if (kind == ActionKind::Backward)
+    for (ActionKind part :
+         {ActionKind::InputGradient, ActionKind::WeightGradient})
+      if (auto entry = stages.find(stage, part))
+        found.push_back(*entry);
+  return found;
+}
 
-/// Appends the entries of stages, as far as the artifact has them.
-class StageSchedule {
-public:
-  explicit StageSchedule(const Artifact &artifact) : artifact(artifact) {}
+/// One batch after another.
+static void addInTurn(const Stages &stages, int64_t batches,
+                      StepSchedule &schedule) {
+  auto add = [&](int64_t stage, ActionKind kind, int64_t batch) {
+    for (size_t entry : entriesOf(stages, stage, kind))
+      schedule.push_back({Action::Run, entry, batch});
+  };
+  for (int64_t batch = 0; batch < batches; ++batch) {
+    for (int64_t stage = 0; stage < stages.count(); ++stage)
+      add(stage, ActionKind::Forward, batch);
+    for (int64_t stage = stages.count(); stage-- > 0;)
+      add(stage, ActionKind::Backward, batch);
+  }
+}
 
-  StepSchedule make() {
-    const int64_t stages = artifact.training()->stages;
-    for (int64_t batch = 0; batch < artifact.training()->accumulate; ++batch) {
-      for (int64_t stage = 0; stage < stages; ++stage)
-        add(stage, ActionKind::Forward, batch);
-      for (int64_t stage = stages; stage-- > 0;)
-        for (ActionKind kind : {ActionKind::Backward, ActionKind::InputGradient,
-                                ActionKind::WeightGradient})
-          add(stage, kind, batch);
+/// What the table has for the rank, except updates.
+static void addTable(const Stages &stages, int rank, StepSchedule &schedule) {
+  for (const schedule::Action &action : stages.actions(rank)) {
+    if (schedule::isSend(action.kind) || schedule::isReceive(action.kind)) {
+      Action move{Action::Transfer, 0, action.microBatch, action.stage,
+                  schedule::peerOf(action)};
+      if (schedule::isReceive(action.kind))
+        std::swap(move.from, move.to);
+      schedule.push_back(move);
+    } else if (action.microBatch != schedule::kNone &&
+               action.kind != ActionKind::Step) {
+      for (size_t entry : entriesOf(stages, action.stage, action.kind))
+        schedule.push_back({Action::Run, entry, action.microBatch});
     }
-    // Norms of a stage may read those of later stages, updates those of earlier
-    // ones.
-    for (int64_t stage = stages; stage-- > 0;)
-      add(stage, ActionKind::Norm, std::nullopt);
-    for (int64_t stage = 0; stage < stages; ++stage)
-      add(stage, ActionKind::Step, std::nullopt);
-    return std::move(made);
   }
+}
 
-private:
-  void add(int64_t stage, ActionKind kind, std::optional<int64_t> batch) {
-    const std::string name = std::to_string(stage) + schedule::toText(kind);
-    for (size_t i = 0; i < artifact.entryCount(); ++i)
-      if (artifact.program(i).name == name)
-        made.push_back({i, batch});
-  }
-
-  const Artifact &artifact;
+StepSchedule train::makeStepSchedule(const Artifact &artifact,
+                                     const Stages &stages, int rank) {
   StepSchedule made;
-};
-
-} // namespace
-
-StepSchedule train::makeStepSchedule(const Artifact &artifact) {
-  if (artifact.training()->stages > 1)
-    return StageSchedule(artifact).make();
-  StepSchedule schedule;
-  for (int64_t batch = 0; batch < artifact.training()->accumulate; ++batch)
-    schedule.push_back({0, batch});
-  for (size_t i = 1; i < artifact.entryCount(); ++i)
-    if (artifact.program(i).name == "apply")
-      schedule.push_back({i, std::nullopt});
-  return schedule;
+  const int64_t batches = artifact.training()->accumulate;
+  if (stages.count() == 0) {
+    for (int64_t batch = 0; batch < batches; ++batch)
+      made.push_back({Action::Run, 0, batch});
+    for (size_t i = 1; i < artifact.entryCount(); ++i)
+      if (artifact.program(i).name == "apply")
+        made.push_back({Action::Run, i});
+    return made;
+  }
+  if (stages.hasTable())
+    addTable(stages, rank, made);
+  else
+    addInTurn(stages, batches, made);
+  for (size_t entry : stages.updates())
+    made.push_back({stages.rankOf(stages.entry(entry)->stage) == rank
+                        ? Action::Run
+                        : Action::Elsewhere,
+                    entry});
+  return made;
 }
 
 std::string train::toString(const Artifact &artifact,
@@ -81,7 +99,11 @@ std::string train::toString(const Artifact &artifact,
 }
 
 std::string train::scheduleText(const mlc_artifact &artifact) {
-  return artifact.impl->training()
-             ? toString(*artifact.impl, makeStepSchedule(*artifact.impl))
-             : std::string();
+  const Artifact &own = *artifact.impl;
+  if (!own.training())
+    return {};
+  Stages stages;
+  // One rank needs no table, so this does not fail.
+  (void)Stages::of(own, /*ranks=*/1, stages);
+  return toString(own, makeStepSchedule(own, stages, /*rank=*/0));
 }

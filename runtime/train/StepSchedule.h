@@ -1,14 +1,15 @@
 //===- StepSchedule.h - The actions of a training step ----------*- C++ -*-===//
 //
-// A step is a list of actions, each of which runs an entry of the artifact. The
-// trainer runs them in this order.
+// A step is a list of actions of this rank. An action runs an entry of the
+// artifact, or moves what stages on different ranks carry to each other. The
+// trainer does them in this order.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef MLC_RUNTIME_TRAIN_STEPSCHEDULE_H
 #define MLC_RUNTIME_TRAIN_STEPSCHEDULE_H
 
-#include "runtime/Artifact.h"
+#include "runtime/train/Stages.h"
 
 #include <optional>
 #include <string>
@@ -19,24 +20,37 @@ struct mlc_artifact;
 namespace mlc::runtime::train {
 
 struct Action {
+  enum Kind : uint8_t {
+    /// Runs `entry`.
+    Run,
+    /// Sends, or receives, what stage `from` has for stage `to`.
+    Transfer,
+    /// `entry` runs on another rank, which may send results of it here.
+    Elsewhere
+  };
+  Kind kind = Run;
   /// Its number in the artifact.
-  size_t entry;
-  /// Which of the step's batches the entry reads, from 0; nothing: only states.
-  std::optional<int64_t> batch;
+  size_t entry = 0;
+  /// Which of the step's batches it is about, from 0; nothing: an update.
+  std::optional<int64_t> batch = {};
+  int64_t from = 0, to = 0;
 };
 
 using StepSchedule = std::vector<Action>;
 
-/// The schedule of a training artifact. In one stage: its first entry for each
-/// batch of a step, then "apply" if it has one. In several: each batch goes
-/// forward through the stages and back; then norms, then updates
+/// The schedule of a training artifact on a rank. In one stage: its first entry
+/// for each batch of a step, then "apply" if it has one. In several: on one
+/// rank, each batch goes forward through the stages and back; on several, the
+/// actions of the artifact's table. Then norms, then updates
 /// (docs/Pipelines.md).
-StepSchedule makeStepSchedule(const Artifact &artifact);
+StepSchedule makeStepSchedule(const Artifact &artifact, const Stages &stages,
+                              int rank);
 
 /// "gradients(0 to 3), apply".
 std::string toString(const Artifact &artifact, const StepSchedule &schedule);
 
-/// The schedule of an artifact that trains, as text; empty for others.
+/// The schedule of an artifact that trains on one rank, as text; empty for
+/// others.
 std::string scheduleText(const mlc_artifact &artifact);
 
 } // namespace mlc::runtime::train

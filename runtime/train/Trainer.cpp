@@ -8,6 +8,7 @@
 #include "runtime/train/Rounding.h"
 
 #include <cmath>
+#include <cstring>
 
 using namespace mlc::runtime;
 using namespace mlc::runtime::train;
@@ -24,6 +25,9 @@ Status Trainer::named(Status status) const {
 }
 
 SamplePart Trainer::samplePart() const {
+  // Every stage may read samples.
+  if (training().stages > 1)
+    return {training().batch, 0, training().batch};
   PartRange part = group().partOf(training().batch);
   return {training().batch, part.begin, part.end};
 }
@@ -32,13 +36,16 @@ Status Trainer::open(mlc_artifact *artifact) {
   const SamplePart part = samplePart();
   Status status = checkBatch(training(), options.spelling);
   if (status.ok())
-    status = entries.addInputs(program, part.end - part.begin);
+    status = entries.addInputs(program, group(), part.end - part.begin);
   if (!status.ok())
     return status;
   mlc_session_options how = MLC_SESSION_OPTIONS_INIT;
   how.threads = options.threads;
   how.device = options.device.empty() ? nullptr : options.device.c_str();
-  how.ranks = group().get() ? makeHandle(group().get()) : nullptr;
+  // Entries of stages are programs of one rank.
+  how.ranks = group().get() && !entries.isPipeline()
+                  ? makeHandle(group().get())
+                  : nullptr;
   status = entries.open(artifact, how);
   // The sessions hold their own reference.
   mlc_ranks_close(how.ranks);
@@ -81,13 +88,16 @@ void Trainer::setScalars(double rate, int64_t number, double scale) {
 }
 
 /// Updates the loss scale by the entries that update the weights.
-Status Trainer::updateScale() {
-  if (!lossScale.isOn())
-    return Status::success();
-  bool finite = false;
-  Status status = entries.readFinite(finite);
-  if (status.ok())
-    lossScale.update(finite);
+Status Trainer::updateScale(double *loss) {
+  std::optional<bool> finite;
+  Status status;
+  if (lossScale.isOn())
+    status = entries.readFinite(finite);
+  if (status.ok() && loss && entries.isPipeline())
+    status = entries.share(*loss, finite);
+  if (status.ok() && lossScale.isOn())
+    lossScale.update(finite.value_or(true));
+  areStatesShared = false;
   return status;
 }
 
@@ -119,7 +129,7 @@ Status Trainer::applyGradients(double rate, int64_t number, double scale) {
   setScalars(rate, number, scale);
   Status status = entries.runUpdate();
   if (status.ok())
-    status = updateScale();
+    status = updateScale(nullptr);
   if (status.ok() && !allocated)
     allocated = entries.allocations();
   return named(status);
@@ -133,7 +143,7 @@ Status Trainer::run(BatchSource &source, double rate, double &loss) {
   if (status.ok())
     status = named(entries.runUpdate());
   if (status.ok())
-    status = named(updateScale());
+    status = named(updateScale(&loss));
   if (!status.ok())
     return status;
   ++done;
@@ -147,6 +157,8 @@ Status Trainer::evaluate(BatchSource &source, int64_t batches,
                          Evaluation &found) {
   if (!entries.evaluates())
     return Status::error(MLC_USAGE, "the artifact has no entry that evaluates");
+  if (Status status = shareStates(); !status.ok())
+    return named(status);
   const bool countsRight = entries.countsRight();
   int64_t all = 0;
   double sum = 0, right = 0;
@@ -216,9 +228,38 @@ Status Trainer::setState(size_t index, const HostTensor &value) {
   return status.ok() ? setState(*rounded, narrow) : status;
 }
 
+/// Gives all ranks the weights and the optimizer's states, which only the ranks
+/// of their stages have changed.
+Status Trainer::shareStates() const {
+  Status status;
+  for (size_t index : program.kept()) {
+    if (!status.ok() || !entries.isPipeline() || areStatesShared)
+      break;
+    const int root = entries.rankOfState(index);
+    mlc_tensor own;
+    HostTensor value;
+    if (mlc_status code = mlc_session_state(session(), index, &own))
+      return lastFailure(code);
+    status = HostTensor::zeros(
+        own.type, std::vector<int64_t>(own.dims, own.dims + own.rank), value);
+    if (status.ok() && own.bytes)
+      std::memcpy(value.data.get(), own.data, own.bytes);
+    if (status.ok())
+      status = group().broadcast(value, root);
+    if (status.ok() && root != group().rank())
+      status = lastFailure(mlc_session_set_state(
+          session(), index, value.type, value.dims.size(), value.dims.data(),
+          value.data.get(), MLC_SPACE_HOST));
+  }
+  areStatesShared = status.ok();
+  return status;
+}
+
 /// A view of the session's memory, or for a split state on rank 0, the joined
 /// whole.
 Status Trainer::getState(size_t index, HostTensor &value) const {
+  if (Status status = shareStates(); !status.ok())
+    return status;
   mlc_tensor tensor;
   if (mlc_status status = mlc_session_state(session(), index, &tensor))
     return lastFailure(status);

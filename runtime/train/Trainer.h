@@ -122,7 +122,8 @@ private:
   Status open(mlc_artifact *artifact);
   Status setState(size_t index, const HostTensor &value);
   Status getState(size_t index, HostTensor &value) const;
-  Status updateScale();
+  Status updateScale(double *loss);
+  Status shareStates() const;
   void setScalars(double rate, int64_t number, double scale);
   int64_t countLabels(const BatchSource &source, int64_t step) const;
   std::string howToConverge() const;
@@ -133,6 +134,8 @@ private:
   LossScale lossScale;
   int64_t done = 0;
   uint64_t sent = 0;
+  /// Whether all ranks have the present states of all stages.
+  mutable bool areStatesShared = false;
   /// The allocation count after the first step.
   std::optional<uint64_t> allocated;
 };

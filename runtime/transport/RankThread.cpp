@@ -3,8 +3,8 @@
 #include "runtime/transport/RankThread.h"
 #include "runtime/CudaDevices.h"
 #include "runtime/Devices.h"
+#include "runtime/transport/Channels.h"
 #include "runtime/transport/Exchange.h"
-#include "runtime/transport/Progress.h"
 
 #include <atomic>
 #include <cstring>
@@ -74,6 +74,17 @@ public:
                   void *const *outputs, void *ready, void *done) override;
   Status waitUntilQueued(Prepared &prepared) override;
   Status wait(Prepared &prepared) override;
+  Status openChannels(const std::vector<Channel> &wanted) override;
+  uint64_t beginMessage(size_t channel, const std::string &name, void *data,
+                        uint64_t bytes) override {
+    return channels.begin(channel, name, data, bytes);
+  }
+  Status waitForMessage(uint64_t message) override {
+    return channels.wait(message);
+  }
+  bool isMessageOver(uint64_t message) override {
+    return progress.isDone(message);
+  }
   bool hasFailed() const override { return !hasEnded && progress.hasFailed(); }
   uint64_t sentBytes() const override { return sent.load(); }
   void abort(int code) override;
@@ -99,6 +110,7 @@ private:
   std::map<std::tuple<int, int, unsigned>, std::unique_ptr<Communicator>>
       groups;
   mutable Progress progress;
+  Channels channels{progress, [this] { countSent(); }};
 };
 
 } // namespace
@@ -195,7 +207,7 @@ void RankThread::countSent() {
   for (const auto &[which, group] : groups)
     if (group)
       bytes += group->counters().sent_bytes;
-  sent = bytes;
+  sent = bytes + channels.sentBytes();
 }
 
 void RankThread::end(std::optional<int> abortCode) {
@@ -203,6 +215,7 @@ void RankThread::end(std::optional<int> abortCode) {
     if (world && abortCode)
       world->abort(*abortCode);
     // Groups must end before their parent.
+    channels.close();
     groups.clear();
     world.reset();
   });
@@ -331,6 +344,15 @@ Status RankThread::waitUntilQueued(Prepared &prepared) {
 Status RankThread::wait(Prepared &prepared) {
   auto &job = static_cast<CollectiveJob &>(prepared);
   return progress.wait(std::exchange(job.ticket, 0));
+}
+
+Status RankThread::openChannels(const std::vector<Channel> &wanted) {
+  if (options.engine->stepwise)
+    return Status::error(MLC_UNSUPPORTED,
+                         "engine " + std::string(options.engine->name) +
+                             " sends no messages between two ranks here; take "
+                             "mpi, gloo or inproc");
+  return call([&](Communicator &all) { return channels.open(wanted, all); });
 }
 
 //===----------------------------------------------------------------------===//

@@ -28,8 +28,11 @@ DistributionFlags::DistributionFlags(cl::SubCommand &sub)
                       "several are under way at once (1)"),
              cl::sub(sub)),
       accumulate("accumulate", cl::init(1), cl::value_desc("number"),
-                 cl::desc("Batches whose gradients a step averages (1)"),
+                 cl::desc("Batches whose gradients a step averages; with "
+                          "--stages, its micro-batches (1)"),
                  cl::sub(sub)),
+      microBatches("micro-batches", cl::aliasopt(accumulate),
+                   cl::desc("The same as --accumulate")),
       stages("stages", cl::init(1), cl::value_desc("number"),
              cl::desc("Stages of a pipeline that the step is cut into, equally "
                       "heavy (1)"),
@@ -38,6 +41,11 @@ DistributionFlags::DistributionFlags(cl::SubCommand &sub)
                 cl::desc("Nodes that stages end with; the model ends one "
                          "stage more"),
                 cl::sub(sub)),
+      schedule("pipeline", cl::value_desc("schedule"),
+               cl::desc("With --stages on several ranks: the schedule by which "
+                        "they run, as of mlc schedule (1f1b, or "
+                        "interleaved-1f1b if ranks have several stages)"),
+               cl::sub(sub)),
       zero("zero", cl::init(0), cl::value_desc("stage"),
            cl::desc("Stage of ZeRO: shard optimizer states (1), sums of "
                     "gradients, too (2), weights, too (3) (0: nothing)"),
@@ -192,7 +200,7 @@ llvm::Error DistributionFlags::checkNames(bool &hasServer) const {
 llvm::Expected<runtime::Plan> DistributionFlags::readPlan() const {
   return planFlag.read({&accumulate, &groups, &zero, &algorithm, &staleness,
                         &statistics, &stages, std::addressof(stageEnds),
-                        &fusion, &bucketBytes, &firstBucketBytes,
+                        &schedule, &fusion, &bucketBytes, &firstBucketBytes,
                         &prefetchLimit});
 }
 
@@ -267,6 +275,11 @@ llvm::Expected<runtime::Plan> DistributionFlags::plan(int64_t ranks) const {
   if (!stageEnds.empty()) {
     training.stages.ends.assign(stageEnds.begin(), stageEnds.end());
     training.stages.count = int64_t(stageEnds.size()) + 1;
+  }
+  training.stages.schedule = schedule;
+  if (training.isStaged()) {
+    training.stages.ranks = training.ranks;
+    training.ranks = 1;
   }
   runtime::BucketOptions &buckets = training.buckets;
   if (bucketBytes.getNumOccurrences())

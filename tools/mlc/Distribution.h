@@ -48,8 +48,12 @@ private:
   llvm::cl::opt<unsigned> ranks;
   llvm::cl::opt<double> timeout;
   llvm::cl::opt<unsigned> groups;
-  llvm::cl::opt<int64_t> accumulate, stages;
+  llvm::cl::opt<int64_t> accumulate;
+  /// --micro-batches.
+  llvm::cl::alias microBatches;
+  llvm::cl::opt<int64_t> stages;
   llvm::cl::list<std::string> stageEnds;
+  llvm::cl::opt<std::string> schedule;
   llvm::cl::opt<unsigned> zero;
   llvm::cl::opt<std::string> algorithm;
   llvm::cl::opt<int64_t> staleness;

@@ -13,6 +13,7 @@
 #include "passes/Import/ModelFile.h"
 #include "passes/Program.h"
 #include "runtime/Text.h"
+#include "runtime/schedule/Table.h"
 #include "tools/mlc/Evaluation.h"
 #include "tools/mlc/Failure.h"
 #include "tools/mlc/MergedWeights.h"
@@ -308,6 +309,18 @@ static void readFacts(TrainingModel &model, const LossOptions &loss) {
       training.labels = i;
 }
 
+/// Says by which table of actions the stages run.
+static runtime::Status describeStages(const runtime::TrainingPlan &plan,
+                                      runtime::Training &training) {
+  training.stages = plan.stages.count;
+  runtime::schedule::Table table;
+  if (plan.stages.ranks == 1)
+    return runtime::Status::success();
+  runtime::Status status = plan.makeTable(table);
+  training.schedule = table.text();
+  return status;
+}
+
 /// Freezes weights that the loss does not depend on.
 static llvm::Error leaveUnread(TrainingModel &training,
                                std::vector<Parameter> &parameters,
@@ -441,7 +454,10 @@ llvm::Expected<TrainingModel> mlc::cli::readTrainingModel(
     return scale.takeError();
   describeOptimizer(training.optimizer, *scale, training.training);
   training.training.accumulate = entries.accumulate;
-  training.training.stages = plan ? plan->training->stages.count : 1;
+  if (plan && plan->training->isStaged())
+    if (auto status = describeStages(*plan->training, training.training);
+        !status.ok())
+      return statusFailure(status);
   training.training.loss =
       flags.describe() + (entries.keepsHalf ? "weights of 16 bits kept\n" : "");
   return training;
