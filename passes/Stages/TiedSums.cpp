@@ -65,6 +65,7 @@ private:
     }
     if (byStage.size() < 2)
       return;
+    Value old = gradient->get();
     const int64_t owner = byStage.begin()->first;
     // As the terms were added: those of the last stage first.
     Value total;
@@ -79,6 +80,17 @@ private:
       addToTotal(findState(apply, name), owner, total);
     }
     findState(apply, state).replaceAllUsesExcept(total, total.getDefiningOp());
+    eraseUnread(old);
+  }
+
+  /// Erases a sum that nobody reads any more, so that no stage waits for it.
+  static void eraseUnread(Value sum) {
+    auto op = sum.getDefiningOp<AddOp>();
+    if (!op || !op->use_empty())
+      return;
+    SmallVector<Value> terms(op->getOperands());
+    op->erase();
+    llvm::for_each(terms, eraseUnread);
   }
 
   Value addUp(Operation *before, ArrayRef<Value> terms, int64_t stage) {

@@ -78,22 +78,26 @@ StepSchedule train::makeStepSchedule(const Artifact &artifact,
   return made;
 }
 
-std::string train::toString(const Artifact &artifact,
-                            const StepSchedule &schedule) {
+std::string train::toString(const StepSchedule &schedule,
+                            const std::function<std::string(size_t)> &nameOf) {
+  std::vector<Action> runs;
+  for (const Action &action : schedule)
+    if (action.kind == Action::Run)
+      runs.push_back(action);
   std::string text;
-  for (size_t i = 0, end = 0; i < schedule.size(); i = end) {
-    const Action &first = schedule[i];
-    for (end = i + 1; end < schedule.size(); ++end)
-      if (const Action &next = schedule[end];
+  for (size_t i = 0, end = 0; i < runs.size(); i = end) {
+    const Action &first = runs[i];
+    for (end = i + 1; end < runs.size(); ++end)
+      if (const Action &next = runs[end];
           !first.batch || !next.batch || next.entry != first.entry ||
           *next.batch != *first.batch + int64_t(end - i))
         break;
-    text += (text.empty() ? "" : ", ") + artifact.program(first.entry).name;
+    text += (text.empty() ? "" : ", ") + nameOf(first.entry);
     if (first.batch)
-      text += "(" + std::to_string(*first.batch) +
-              (end - i > 1 ? " to " + std::to_string(*schedule[end - 1].batch)
-                           : "") +
-              ")";
+      text +=
+          "(" + std::to_string(*first.batch) +
+          (end - i > 1 ? " to " + std::to_string(*runs[end - 1].batch) : "") +
+          ")";
   }
   return text;
 }
@@ -105,5 +109,6 @@ std::string train::scheduleText(const mlc_artifact &artifact) {
   Stages stages;
   // One rank needs no table, so this does not fail.
   (void)Stages::of(own, /*ranks=*/1, stages);
-  return toString(own, makeStepSchedule(own, stages, /*rank=*/0));
+  return toString(makeStepSchedule(own, stages, /*rank=*/0),
+                  [&](size_t entry) { return own.program(entry).name; });
 }

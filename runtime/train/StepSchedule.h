@@ -11,6 +11,7 @@
 
 #include "runtime/train/Stages.h"
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -46,8 +47,10 @@ using StepSchedule = std::vector<Action>;
 StepSchedule makeStepSchedule(const Artifact &artifact, const Stages &stages,
                               int rank);
 
-/// "gradients(0 to 3), apply".
-std::string toString(const Artifact &artifact, const StepSchedule &schedule);
+/// "gradients(0 to 3), apply", without transfers; `nameOf` gives the names of
+/// entries.
+std::string toString(const StepSchedule &schedule,
+                     const std::function<std::string(size_t)> &nameOf);
 
 /// The schedule of an artifact that trains on one rank, as text; empty for
 /// others.

@@ -180,8 +180,8 @@ TEST_CASE("what is no plan is named", "[plan]") {
     CHECK_THAT(problemOf(text, false), Contains(message));
   for (auto [text, message] : {
            std::pair("{}", "has no \"mesh\""),
-           {"{\"mesh\": {\"a\": 2}}", "training has the one axis \"data\""},
-           {"{\"mesh\": {\"data\": 2, \"t\": 2}}", "the one axis \"data\""},
+           {"{\"mesh\": {\"a\": 2}}", "training has the axis \"data\""},
+           {"{\"mesh\": {\"data\": 2, \"t\": 2}}", "the axis \"data\""},
            {"{\"mesh\": {\"data\": 2}, \"zero\": 4}", "no stage 4 of ZeRO"},
            {"{\"mesh\": {\"data\": 2}, \"zero\": -1}", "from 0 on, not -1"},
            {"{\"mesh\": {\"data\": 1}, \"zero\": 1}", "and there is one"},

@@ -7,6 +7,7 @@
 #include "Folder.h"
 #include "codegen/StateWrites.h"
 #include "runtime/ApiCall.h"
+#include "runtime/ValidateTraining.h"
 #include "runtime/mlc_train.h"
 #include "runtime/train/Loop.h"
 
@@ -256,16 +257,69 @@ TEST_CASE("what a trainer may not believe is refused", "[trainer]") {
       Contains("is no number"));
 }
 
+TEST_CASE("entries of stages are checked", "[trainer]") {
+  using T = Training;
+  using P = Programs;
+  // Stage 0 reads samples and gives what stage 1 reads.
+  auto problem = [](const std::function<void(T &, P &)> &change) {
+    P p = makePrograms();
+    p.training->stages = 2;
+    Program second = p.entries[0];
+    second.name = "1F";
+    p.entries[0].name = "0F";
+    p.entries[0].outputs[0].name = "0F/h";
+    second.inputs[0].name = "0F/h";
+    second.inputs[0].role = InputRole::Carried;
+    // As what it reads, whose place in the programs does not matter.
+    second.buffers[second.inputs[0].buffer].dims =
+        p.entries[0].buffers[p.entries[0].outputs[0].buffer].dims;
+    p.entries.push_back(second);
+    change(*p.training, p);
+    return problemOf(*p.training, p);
+  };
+  CHECK(problem([](T &, P &) {}) == "");
+  CHECK_THAT(problem([](T &t, P &) { t.stages = 0; }), Contains("range"));
+  CHECK_THAT(problem([](T &t, P &) { t.stages = int64_t(1) << 40; }),
+             Contains("range"));
+  CHECK_THAT(
+      problem([](T &, P &p) { p.entries[1].inputs[0].name = "0F/other"; }),
+      Contains("not one entry makes"));
+  CHECK_THAT(problem([](T &, P &p) { p.entries[1].outputs[0].name = "0F/h"; }),
+             Contains("reads of itself"));
+  CHECK_THAT(problem([](T &, P &p) {
+               Program third = p.entries[0];
+               p.entries.push_back(third);
+             }),
+             Contains("not one entry makes"));
+  CHECK_THAT(problem([](T &, P &p) {
+               p.entries[1].buffers[p.entries[1].inputs[0].buffer].type =
+                   DType::I64;
+             }),
+             Contains("another tensor than is made"));
+  CHECK_THAT(
+      problem([](T &, P &p) { p.entries[1].inputs[0].role = InputRole::Data; }),
+      Contains("other samples"));
+  CHECK_THAT(
+      problem([](T &, P &p) {
+        p.entries[1].inputs[0].role = InputRole::BatchNumber;
+      }),
+      Contains("no number"));
+}
+
 TEST_CASE("training is written and read", "[trainer]") {
   Programs p = makePrograms(), q;
   p.training->beta1 = 0.9;
   p.training->lossScale = 65536;
   p.training->isScaleDynamic = true;
   p.training->classes = 7;
+  p.training->stages = 3;
+  p.training->schedule = "0F0\n1F0\n";
   std::vector<uint8_t> bytes = serialize(p);
   REQUIRE(deserialize(bytes.data(), bytes.size(), q).ok());
   CHECK(serialize(q) == bytes);
   CHECK(q.training->beta1 == 0.9);
+  CHECK(q.training->stages == 3);
+  CHECK(q.training->schedule == p.training->schedule);
   CHECK(q.training->samples[0].dims == p.training->samples[0].dims);
   CHECK(q.states[0].role == StateRole::Weight);
   CHECK(q.states[0].owner == "w");
@@ -307,14 +361,22 @@ TEST_CASE("a dynamic loss scale", "[trainer]") {
 }
 
 TEST_CASE("a schedule as text", "[trainer]") {
-  CHECK(toString({}).empty());
-  CHECK(toString({{"step", 0}}) == "step(0)");
-  CHECK(toString({{"a", 0}, {"a", 1}, {"a", 2}, {"apply", std::nullopt}}) ==
-        "a(0 to 2), apply");
+  auto text = [](const std::vector<std::pair<char, int>> &runs) {
+    StepSchedule schedule;
+    for (auto [entry, batch] : runs) {
+      schedule.push_back({Action::Run, size_t(entry)});
+      if (batch >= 0)
+        schedule.back().batch = batch;
+    }
+    schedule.push_back({Action::Transfer, 0, 0, 0, 1});
+    return toString(schedule,
+                    [](size_t entry) { return std::string(1, char(entry)); });
+  };
+  CHECK(text({}).empty());
+  CHECK(text({{'s', 0}}) == "s(0)");
+  CHECK(text({{'a', 0}, {'a', 1}, {'a', 2}, {'u', -1}}) == "a(0 to 2), u");
   // Runs end at other entries, at gaps and at what reads no batch.
-  CHECK(
-      toString({{"f", 0}, {"f", 1}, {"b", 1}, {"b", 0}, {"f", 2}, {"f", 4}}) ==
-      "f(0 to 1), b(1), b(0), f(2), f(4)");
-  CHECK(toString({{"apply", std::nullopt}, {"apply", std::nullopt}}) ==
-        "apply, apply");
+  CHECK(text({{'f', 0}, {'f', 1}, {'b', 1}, {'b', 0}, {'f', 2}, {'f', 4}}) ==
+        "f(0 to 1), b(1), b(0), f(2), f(4)");
+  CHECK(text({{'u', -1}, {'u', -1}}) == "u, u");
 }
