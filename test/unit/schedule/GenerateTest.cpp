@@ -301,7 +301,7 @@ TEST_CASE("what a schedule cannot serve is named", "[schedule]") {
   };
   const ScheduleOptions good = sized("gpipe", 4, 8);
   using Options = ScheduleOptions &;
-  for (auto [options, message] :
+  for (const auto &[options, message] :
        std::initializer_list<std::pair<ScheduleOptions, const char *>>{
            {sized("gipe", 4, 8), "no schedule 'gipe'; there are data-parallel"},
            {sized("gpipe", 4, 0), "gpipe: give a number of micro-batches"},

@@ -319,7 +319,7 @@ TEST_CASE("gathers and transfers run without buffers", "[schedule]") {
 
 TEST_CASE("what has no order is named", "[schedule]") {
   const Edges next = {{0, 1}};
-  for (auto [csv, reads, message] :
+  for (const auto &[csv, reads, message] :
        std::initializer_list<std::tuple<const char *, Edges, const char *>>{
            {"0F0,0B0\n1B0,1F0\n", next,
             "rank 1, 1B0 waits for 1F0, which comes later on rank 1"},
