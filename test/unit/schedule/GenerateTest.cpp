@@ -53,29 +53,26 @@ std::string ownName(const std::string &pytorch) {
 
 } // namespace
 
-TEST_CASE("PyTorch's synchronous schedules are made action by action",
-          "[schedule]") {
+TEST_CASE("PyTorch's schedules are made action by action", "[schedule]") {
   int compared = 0;
   for (const PytorchTable &one : readPytorchTables()) {
     const std::string name = ownName(one.schedule);
     if (name.empty())
       continue;
-    const Table table =
-        made(sized(name, one.ranks, one.microBatches, one.chunks));
     INFO(one.schedule << " " << one.ranks << " " << one.microBatches);
-    if (name != "zero-bubble" && name != "zbv") {
-      CHECK(table.text() == one.csv);
-      ++compared;
-      continue;
-    }
-    const Clocked own = runClock(table), theirs = runClock(one.table);
-    CHECK(own.stuck == "");
-    CHECK(own.span <= theirs.span);
-    for (size_t rank = 0; rank < own.inFlight.size(); ++rank)
-      CHECK(own.inFlight[rank] <= theirs.inFlight[rank]);
+    CHECK(made(sized(name, one.ranks, one.microBatches, one.chunks)).text() ==
+          one.csv);
     ++compared;
   }
   CHECK(compared == 49);
+}
+
+TEST_CASE("all of PyTorch's tables run", "[schedule]") {
+  for (const PytorchTable &one : readPytorchTables()) {
+    const Clocked run = runClock(one.table);
+    CHECK(run.stuck == "");
+    CHECK(run.work == 3 * int64_t(one.ranks) * one.chunks * one.microBatches);
+  }
 }
 
 TEST_CASE("idle shares are those of the papers", "[schedule]") {
