@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <deque>
 #include <queue>
+#include <set>
 
 using namespace mlc::runtime;
 using namespace mlc::runtime::schedule;
@@ -93,8 +94,9 @@ public:
   void run() {
     admit();
     for (;;) {
-      for (int32_t rank = 0; rank < sizes.stages; ++rank)
+      for (int32_t rank : awake)
         start(rank);
+      awake.clear();
       if (running.empty())
         return;
       now = running.top().time;
@@ -126,9 +128,16 @@ private:
 
   void admit() {
     while (admitted < sizes.microBatches && inFlight < sizes.inFlight) {
-      ranks[0].forwards.push_back(admitted++);
+      bring(0, Kind::Forward, admitted++);
       ++inFlight;
     }
+  }
+
+  void bring(int32_t number, Kind kind, int32_t microBatch) {
+    Rank &rank = ranks[size_t(number)];
+    (kind == Kind::Forward ? rank.forwards : rank.backwards)
+        .push_back(microBatch);
+    awake.insert(number);
   }
 
   void start(int32_t number) {
@@ -149,11 +158,12 @@ private:
   void finish(const Event &done) {
     Rank &rank = ranks[size_t(done.rank)];
     rank.isBusy = false;
+    awake.insert(done.rank);
     if (done.kind == Kind::Forward) {
       if (done.rank + 1 < sizes.stages)
-        ranks[size_t(done.rank + 1)].forwards.push_back(done.microBatch);
+        bring(done.rank + 1, Kind::Forward, done.microBatch);
       else
-        rank.backwards.push_back(done.microBatch);
+        bring(done.rank, Kind::Backward, done.microBatch);
       return;
     }
     // What is left at the end makes an update too.
@@ -162,7 +172,7 @@ private:
     if (rank.gradients == sizes.updateEvery || rank.done == sizes.microBatches)
       update(done.rank);
     if (done.rank > 0) {
-      ranks[size_t(done.rank - 1)].backwards.push_back(done.microBatch);
+      bring(done.rank - 1, Kind::Backward, done.microBatch);
       return;
     }
     --inFlight;
@@ -179,6 +189,7 @@ private:
   Table &table;
   std::vector<Rank> ranks;
   std::priority_queue<Event> running;
+  std::set<int32_t> awake; // Ranks that may have something to start.
   int64_t now = 0;
   int32_t admitted = 0, inFlight = 0;
 };

@@ -38,6 +38,7 @@ public:
   void add() {
     findStages();
     std::vector<Action> result;
+    result.reserve(actions.size() + 2 * shared.size());
     for (int32_t stage : shared)
       result.push_back({Kind::Unshard, stage});
     for (size_t i = 0; i < actions.size(); ++i) {

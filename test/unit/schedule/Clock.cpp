@@ -2,22 +2,20 @@
 
 #include "Clock.h"
 #include <algorithm>
-#include <map>
-#include <tuple>
 
 using namespace mlc::runtime::schedule;
 
 namespace {
 
 using Kind = ActionKind;
-using Key = std::tuple<Kind, int32_t, int32_t, int32_t>;
-
 class Clock {
 public:
   Clock(const Table &table, const UnitTimes &times)
       : table(table), times(times), next(table.ranks.size(), 0),
         free(table.ranks.size(), 0), live(table.ranks.size(), 0),
-        stages(table.countStages()) {
+        stages(table.countStages()), microBatches(table.countMicroBatches()),
+        slices(table.countSlices()),
+        ends(4 * size_t(stages) * size_t(microBatches) * size_t(slices), -1) {
     result.inFlight.assign(table.ranks.size(), 0);
   }
 
@@ -39,9 +37,13 @@ public:
 
 private:
   /// The end of an action that has run, or -1.
-  int64_t endOf(Kind kind, const Action &action, int32_t stage) const {
-    auto found = ends.find({kind, stage, action.microBatch, action.slice});
-    return found == ends.end() ? -1 : found->second;
+  int64_t &endOf(Kind kind, const Action &action, int32_t stage) {
+    // F, I, W and B are the first kinds.
+    return ends[((size_t(kind) * size_t(stages) + size_t(stage)) *
+                     size_t(microBatches) +
+                 size_t(action.microBatch)) *
+                    size_t(slices) +
+                size_t(std::max(action.slice, 0))];
   }
 
   /// Runs the next action of the rank if what it needs is there.
@@ -80,7 +82,7 @@ private:
     return true;
   }
 
-  int64_t gradientOfB(const Action &action) const {
+  int64_t gradientOfB(const Action &action) {
     return endOf(Kind::Backward, action, action.stage + 1);
   }
 
@@ -88,8 +90,8 @@ private:
     free[rank] = end;
     result.work += length;
     ++next[rank];
-    if (hasMicroBatch(action.kind))
-      ends[{action.kind, action.stage, action.microBatch, action.slice}] = end;
+    if (isCompute(action.kind) && hasMicroBatch(action.kind))
+      endOf(action.kind, action, action.stage) = end;
     if (action.kind == Kind::Forward)
       result.inFlight[rank] = std::max(result.inFlight[rank], ++live[rank]);
     if (action.kind == Kind::Backward || action.kind == Kind::WeightGradient)
@@ -101,8 +103,8 @@ private:
   Clocked result;
   std::vector<size_t> next;
   std::vector<int64_t> free, live;
-  std::map<Key, int64_t> ends;
-  int32_t stages;
+  int32_t stages, microBatches, slices;
+  std::vector<int64_t> ends;
 };
 
 } // namespace

@@ -53,34 +53,31 @@ std::string ownName(const std::string &pytorch) {
 
 } // namespace
 
-TEST_CASE("PyTorch's synchronous schedules are made action by action",
-          "[schedule]") {
+TEST_CASE("PyTorch's schedules are made action by action", "[schedule]") {
   int compared = 0;
   for (const PytorchTable &one : readPytorchTables()) {
     const std::string name = ownName(one.schedule);
     if (name.empty())
       continue;
-    const Table table =
-        made(sized(name, one.ranks, one.microBatches, one.chunks));
     INFO(one.schedule << " " << one.ranks << " " << one.microBatches);
-    if (name != "zero-bubble" && name != "zbv") {
-      CHECK(table.text() == one.csv);
-      ++compared;
-      continue;
-    }
-    const Clocked own = runClock(table), theirs = runClock(one.table);
-    CHECK(own.stuck == "");
-    CHECK(own.span <= theirs.span);
-    for (size_t rank = 0; rank < own.inFlight.size(); ++rank)
-      CHECK(own.inFlight[rank] <= theirs.inFlight[rank]);
+    CHECK(made(sized(name, one.ranks, one.microBatches, one.chunks)).text() ==
+          one.csv);
     ++compared;
   }
   CHECK(compared == 49);
 }
 
+TEST_CASE("all of PyTorch's tables run", "[schedule]") {
+  for (const PytorchTable &one : readPytorchTables()) {
+    const Clocked run = runClock(one.table);
+    CHECK(run.stuck == "");
+    CHECK(run.work == 3 * int64_t(one.ranks) * one.chunks * one.microBatches);
+  }
+}
+
 TEST_CASE("idle shares are those of the papers", "[schedule]") {
-  for (int64_t p : {1, 2, 3, 4, 5, 8, 13, 16, 31, 32, 64}) {
-    for (int64_t m : {1, 2, 3, 7, 16, 64, 130}) {
+  for (int64_t p = 1; p <= 64; ++p) {
+    for (int64_t m : {int64_t(1), int64_t(7), p, 2 * p + 1, int64_t(130)}) {
       INFO(p << " ranks, " << m << " micro-batches");
       for (const char *name : {"gpipe", "1f1b"}) {
         const Clocked run = runClock(made(sized(name, p, m)), {1, 1, 1});
@@ -93,9 +90,15 @@ TEST_CASE("idle shares are those of the papers", "[schedule]") {
     for (int64_t v : {1, 2, 3})
       for (int64_t m : {p, 2 * p, 3 * p}) {
         INFO(p << " ranks, " << m << " micro-batches, " << v << " chunks");
-        for (const char *name : {"interleaved-1f1b", "breadth-first"})
-          CHECK(runClock(made(sized(name, p, m, v)))
-                    .hasIdleShare(p - 1, v * m + p - 1));
+        for (const char *name : {"interleaved-1f1b", "breadth-first"}) {
+          const Clocked run = runClock(made(sized(name, p, m, v)));
+          CHECK(run.hasIdleShare(p - 1, v * m + p - 1));
+          for (int64_t s = 0; s < p; ++s)
+            CHECK(run.inFlight[size_t(s)] ==
+                  (name == std::string("breadth-first")
+                       ? v * m
+                       : std::min(v * m, (v - 1) * p + 2 * (p - 1 - s) + 1)));
+        }
         if (m < 2 * p)
           continue;
         CHECK(runClock(made(sized("zero-bubble", p, m, v)))
@@ -121,7 +124,7 @@ TEST_CASE("a rank of zero-bubble keeps what the first rank of 1f1b keeps",
 }
 
 TEST_CASE("chimera's two pipelines fill each other's gaps", "[schedule]") {
-  for (int64_t d = 2; d <= 64; d += d < 16 ? 2 : 16)
+  for (int64_t d = 2; d <= 64; d += 2)
     for (int64_t units : {1, 2, 3}) {
       const int64_t n = units * d;
       // B as long as F.
@@ -295,7 +298,7 @@ TEST_CASE("what a schedule cannot serve is named", "[schedule]") {
   };
   const ScheduleOptions good = sized("gpipe", 4, 8);
   using Options = ScheduleOptions &;
-  for (auto [options, message] :
+  for (const auto &[options, message] :
        std::initializer_list<std::pair<ScheduleOptions, const char *>>{
            {sized("gipe", 4, 8), "no schedule 'gipe'; there are data-parallel"},
            {sized("gpipe", 4, 0), "gpipe: give a number of micro-batches"},

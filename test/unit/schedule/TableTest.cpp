@@ -151,7 +151,7 @@ TEST_CASE("random changes of a table's text are read or refused",
   const std::string good = parsed("(0F7;7B3)OVERLAP_F_B,0F4.1@3,0STEP2\n"
                                   "0SEND_F10,0WAIT_REDUCE_GRAD\n")
                                .text();
-  for (int i = 0; i < 20000; ++i) {
+  for (int i = 0; i < 100000; ++i) {
     std::string text = good;
     for (int changes = 1 + int(random() % 3); changes; --changes) {
       const size_t at = random() % text.size();
