@@ -73,7 +73,8 @@ static int runCommand(int argc, char **argv) {
       makeBenchCommand(),      makeCalibrateCommand(), makeCheckCommand(),
       makeCollectiveCommand(), makeCompareCommand(),   makeCompileCommand(),
       makeGradientsCommand(),  makeInspectCommand(),   makeLaunchCommand(),
-      makeOptimizeCommand(),   makeRunCommand(),       makeTrainCommand(),
+      makeOptimizeCommand(),   makeRunCommand(),       makeScheduleCommand(),
+      makeTrainCommand(),
   };
   // Hide options that libraries register.
   llvm::cl::OptionCategory none("mlc");

@@ -93,9 +93,15 @@ TEST_CASE("idle shares are those of the papers", "[schedule]") {
     for (int64_t v : {1, 2, 3})
       for (int64_t m : {p, 2 * p, 3 * p}) {
         INFO(p << " ranks, " << m << " micro-batches, " << v << " chunks");
-        for (const char *name : {"interleaved-1f1b", "breadth-first"})
-          CHECK(runClock(made(sized(name, p, m, v)))
-                    .hasIdleShare(p - 1, v * m + p - 1));
+        for (const char *name : {"interleaved-1f1b", "breadth-first"}) {
+          const Clocked run = runClock(made(sized(name, p, m, v)));
+          CHECK(run.hasIdleShare(p - 1, v * m + p - 1));
+          for (int64_t s = 0; s < p; ++s)
+            CHECK(run.inFlight[size_t(s)] ==
+                  (name == std::string("breadth-first")
+                       ? v * m
+                       : std::min(v * m, (v - 1) * p + 2 * (p - 1 - s) + 1)));
+        }
         if (m < 2 * p)
           continue;
         CHECK(runClock(made(sized("zero-bubble", p, m, v)))

@@ -235,9 +235,10 @@ TEST_CASE("PyTorch's open deadlock does not come up", "[schedule]") {
   const Table deadlock = parsed(
       "0F0,0SEND_F0,0F1,0SEND_F1,2RECV_F0,2F0,2SEND_F0,2RECV_F1,2F1,2SEND_F1,"
       "0F2,0SEND_F2,2RECV_B0,2B0,2SEND_B0\n"
-      "1RECV_F0,1F0,1SEND_F0,1RECV_F1,1F1,1SEND_F1,3RECV_F0,3F0,3B0,3RECV_F1,"
+      "1RECV_F0,1F0,1RECV_F1,1SEND_F0,1F1,3RECV_F0,1SEND_F1,3F0,3B0,3RECV_F1,"
       "3SEND_B0,3F1,3B1,1RECV_F2,3SEND_B1,1F2\n");
-  CHECK_THAT(runWithoutBuffers(deadlock, reads), Contains("rank 0 waits at 0SEND_F2"));
+  CHECK_THAT(runWithoutBuffers(deadlock, reads),
+             Contains("rank 0 waits at 0SEND_F2"));
   Table table;
   REQUIRE(generate(sized("interleaved-1f1b", 2, 4, 2), table).ok());
   check(table, reads);

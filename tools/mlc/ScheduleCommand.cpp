@@ -1,0 +1,233 @@
+//===- ScheduleCommand.cpp - mlc schedule ---------------------------------===//
+//
+// Makes or reads the table of a pipeline's schedule, adds what follows from it,
+// and prints it. No model is needed.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/FileBytes.h"
+#include "runtime/schedule/Generate.h"
+#include "runtime/schedule/Transfers.h"
+#include "tools/mlc/Command.h"
+#include "tools/mlc/Failure.h"
+#include "tools/mlc/OutputFile.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/raw_ostream.h"
+#include <fmt/format.h>
+
+using namespace mlc::cli;
+using namespace mlc::runtime::schedule;
+using mlc::runtime::FileBytes;
+using mlc::runtime::Status;
+namespace cl = llvm::cl;
+
+namespace {
+
+/// "<data-parallel|gpipe|...>", for the line of usage.
+std::string namesForUsage() {
+  std::string names;
+  for (const ScheduleRow &row : allSchedules())
+    names.append(names.empty() ? "<" : "|").append(row.name);
+  return names + ">";
+}
+
+class ScheduleCommand : public Command {
+public:
+  ScheduleCommand()
+      : Command("schedule", "Print what each rank of a pipeline does, as a "
+                            "table of actions (docs/Schedules.md)"),
+        nameHelp(namesForUsage()),
+        name(cl::Positional, cl::desc(nameHelp), cl::sub(sub)),
+        list("list", cl::desc("Print the schedules with their papers"),
+             cl::sub(sub)),
+        file("table", cl::value_desc("file.csv"),
+             cl::desc("Read the table instead, in PyTorch's notation"),
+             cl::sub(sub)),
+        stages("stages", cl::init(0), cl::value_desc("number"),
+               cl::desc("Stages of the model, on all ranks together"),
+               cl::sub(sub)),
+        ranks("ranks", cl::init(0), cl::value_desc("number"),
+              cl::desc("Ranks (stages divided by chunks)"), cl::sub(sub)),
+        chunks("chunks", cl::init(0), cl::value_desc("number"),
+               cl::desc("Stages of a rank, where a schedule takes several (2; "
+                        "of zero-bubble 1)"),
+               cl::sub(sub)),
+        microBatches("micro-batches", cl::init(0), cl::value_desc("number"),
+                     cl::desc("Micro-batches of the table"), cl::sub(sub)),
+        slices("slices", cl::init(0), cl::value_desc("number"),
+               cl::desc("Slices of each micro-batch, for terapipe (1)"),
+               cl::sub(sub)),
+        updateEvery("update-every", cl::init(0), cl::value_desc("number"),
+                    cl::desc("Gradients before an update, for ampnet (1) and "
+                             "pipedream-2bw (as many as stages)"),
+                    cl::sub(sub)),
+        inFlight("in-flight", cl::init(0), cl::value_desc("number"),
+                 cl::desc("Micro-batches under way at once, for ampnet (as "
+                          "many as stages)"),
+                 cl::sub(sub)),
+        unshard("unshard", cl::init(0), cl::value_desc("number"),
+                cl::desc("Add UNSHARD and RESHARD, so that a rank has the "
+                         "weights of so many stages at once"),
+                cl::sub(sub)),
+        transfers("transfers",
+                  cl::desc("Add sends and receives, and sums of gradients of "
+                           "stages that several ranks have"),
+                  cl::sub(sub)),
+        reads("reads", cl::CommaSeparated, cl::value_desc("from:to"),
+              cl::desc("With --transfers: stage TO reads stage FROM too, not "
+                       "only the one before it"),
+              cl::sub(sub)),
+        updates("updates",
+                cl::desc("Add a STEP of each stage at the end, if the schedule "
+                         "has none"),
+                cl::sub(sub)),
+        csv("csv", cl::desc("Print the table as CSV, a line for each rank"),
+            cl::sub(sub)),
+        output("o", cl::init("-"), cl::value_desc("file"),
+               cl::desc("Write the table to this file"), cl::sub(sub)) {}
+
+  llvm::Error run() override;
+
+private:
+  llvm::Error checkFlags();
+  llvm::Error makeTable();
+  llvm::Error readTable();
+  llvm::Error complete();
+  llvm::Error readReads(std::vector<Reading> &result);
+
+  std::string nameHelp;
+  cl::opt<std::string> name;
+  cl::opt<bool> list;
+  cl::opt<std::string> file;
+  cl::opt<int64_t> stages, ranks, chunks, microBatches, slices, updateEvery,
+      inFlight;
+  cl::opt<int> unshard;
+  cl::opt<bool> transfers;
+  cl::list<std::string> reads;
+  cl::opt<bool> updates, csv;
+  cl::opt<std::string> output;
+
+  Table table;
+};
+
+llvm::Error wrong(const llvm::Twine &what) {
+  return fail(mlc::Exit::Usage, "schedule: " + what);
+}
+
+void printList(llvm::raw_ostream &os) {
+  for (const ScheduleRow &row : allSchedules())
+    os << fmt::format("{:<17} {}\n", row.name, row.summary);
+}
+
+} // namespace
+
+llvm::Error ScheduleCommand::checkFlags() {
+  if (name.empty() && file.empty())
+    return wrong("no schedule; give one of " + scheduleNames() +
+                 ", or --table=FILE.csv");
+  if (!name.empty() && !file.empty())
+    return wrong("a name and --table; give one of them");
+  for (const cl::opt<int64_t> *size : {&stages, &ranks, &chunks, &microBatches,
+                                       &slices, &updateEvery, &inFlight}) {
+    if (!size->getNumOccurrences())
+      continue;
+    if (!file.empty())
+      return wrong("--" + size->ArgStr +
+                   " is of a schedule that is made, and --table is one "
+                   "already; leave it out");
+    if (*size < 1)
+      return wrong("--" + size->ArgStr + "=" + llvm::Twine(size->getValue()) +
+                   " counts from 1");
+  }
+  if (unshard.getNumOccurrences() && unshard < 1)
+    return wrong("--unshard=" + llvm::Twine(unshard) + " counts from 1");
+  if (!reads.empty() && !transfers)
+    return wrong("--reads is of --transfers; give both");
+  return llvm::Error::success();
+}
+
+llvm::Error ScheduleCommand::readTable() {
+  FileBytes bytes;
+  Status status =
+      FileBytes::read(file.c_str(), mlc::runtime::maxTextFile, bytes);
+  if (status.ok())
+    status = Table::parse(bytes.text(), table);
+  return status.ok() ? llvm::Error::success()
+                     : fail(static_cast<Exit>(status.code),
+                            file + ": " + status.message);
+}
+
+llvm::Error ScheduleCommand::makeTable() {
+  ScheduleOptions options{name,         stages, ranks,       chunks,
+                          microBatches, slices, updateEvery, inFlight};
+  Status status = generate(options, table);
+  return status.ok() ? llvm::Error::success() : wrong(status.message);
+}
+
+llvm::Error ScheduleCommand::readReads(std::vector<Reading> &result) {
+  const int32_t count = table.countStages();
+  for (llvm::StringRef text : reads) {
+    auto [from, to] = text.split(':');
+    Reading one{};
+    if (from.getAsInteger(10, one.from) || to.getAsInteger(10, one.to))
+      return wrong("--reads=" + text + ": expected FROM:TO, as 0:2");
+    if (one.from < 0 || one.to >= count || one.from >= one.to)
+      return wrong("--reads=" + text + ": a stage reads an earlier one of " +
+                   llvm::Twine(count));
+    if (one.from + 1 == one.to)
+      return wrong("--reads=" + text +
+                   ": every stage reads the one before it; leave it out");
+    for (const Reading &other : result)
+      if (other.from == one.from && other.to == one.to)
+        return wrong("--reads=" + text + " is given twice");
+    result.push_back(one);
+  }
+  return llvm::Error::success();
+}
+
+/// Adds what flags ask for.
+llvm::Error ScheduleCommand::complete() {
+  // What is wrong with a table is wrong with the file that it comes from.
+  auto failure = [&](const Status &status) {
+    return status.ok() ? llvm::Error::success()
+                       : fail(static_cast<Exit>(status.code),
+                              (file.empty() ? "schedule" : file.getValue()) +
+                                  ": " + status.message);
+  };
+  if (unshard)
+    if (llvm::Error error = failure(addShards(table, unshard)))
+      return error;
+  if (transfers) {
+    std::vector<Reading> all = readPrevious(table.countStages());
+    if (llvm::Error error = readReads(all))
+      return error;
+    if (llvm::Error error = failure(addTransfers(table, all)))
+      return error;
+  }
+  if (updates)
+    addUpdates(table);
+  return llvm::Error::success();
+}
+
+llvm::Error ScheduleCommand::run() {
+  if (list) {
+    printList(llvm::outs());
+    return llvm::Error::success();
+  }
+  if (llvm::Error error = checkFlags())
+    return error;
+  if (llvm::Error error = refuseInputs({output}, {file}))
+    return error;
+  if (llvm::Error error = file.empty() ? makeTable() : readTable())
+    return error;
+  if (llvm::Error error = complete())
+    return error;
+  return writeOutput(output, [&](llvm::raw_ostream &os) {
+    os << table.text();
+    return llvm::Error::success();
+  });
+}
+
+std::unique_ptr<Command> mlc::cli::makeScheduleCommand() {
+  return std::make_unique<ScheduleCommand>();
+}
