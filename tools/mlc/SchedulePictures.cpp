@@ -65,6 +65,8 @@ llvm::Error SchedulePictures::checkFlags() {
     return wrongFlag("--promise=" + promise +
                      ": there are synchronous, stashing, two-versions, newest "
                      "and none");
+  if (svg == "-" || trace == "-")
+    return wrongFlag("--svg and --trace write to files; name one");
   if (slots.getNumOccurrences() && slots < 1)
     return wrongFlag("--slots=" + llvm::Twine(slots) + " counts from 1");
   if (!times.empty() && (times.size() < 3 || times.size() > 4))
