@@ -5,7 +5,7 @@
 
 #include <algorithm>
 #include <map>
-#include <tuple>
+#include <unordered_map>
 
 using namespace mlc::simulator;
 using namespace mlc::runtime;
@@ -30,8 +30,6 @@ public:
   Status build();
 
 private:
-  using MessageKey = std::tuple<bool, int32_t, int32_t, size_t>;
-
   const Action &at(const Place &place) const {
     return table.ranks[size_t(place.rank)][size_t(place.index)];
   }
@@ -43,6 +41,11 @@ private:
   Status wrong(const Place &place, const std::string &what) const {
     return Status::badFile("rank " + std::to_string(place.rank) + ", " +
                            toString(at(place)) + ": " + what);
+  }
+  /// What names a message of `item` in the stage that it comes from.
+  uint64_t messageKey(bool isForward, int32_t toStage, size_t item) const {
+    return (uint64_t(item) * uint64_t(stages) + uint64_t(toStage)) * 2 +
+           isForward;
   }
   Time timeOf(const Action &action) const;
   Status findPasses();
@@ -70,8 +73,8 @@ private:
   /// By stage.
   std::vector<std::vector<int32_t>> reads, readers, gradientsTo, gradientsFrom;
   std::map<std::pair<int32_t, int32_t>, QueueId> channels;
-  /// Direction, stages, item in the first stage -> number in `transfers`.
-  std::map<MessageKey, size_t> messages;
+  /// By messageKey(): the number in `transfers`.
+  std::unordered_map<uint64_t, size_t> messages;
 };
 
 } // namespace mlc::simulator
@@ -217,9 +220,8 @@ void TableTasksBuilder::addMessage(const Place &from, bool isForward,
   auto [channel, isNew] = channels.emplace(std::pair(from.rank, to.rank), 0);
   if (isNew)
     channel->second = graph.addQueue();
-  messages.emplace(
-      MessageKey(isForward, fromStage, toStage, itemOf(send, fromStage)),
-      result.transfers.size());
+  messages.emplace(messageKey(isForward, toStage, itemOf(send, fromStage)),
+                   result.transfers.size());
   result.transferIds.push_back(graph.add(channel->second, time));
   result.transfers.push_back(
       {from.rank, to.rank, from.index, to.index, isForward, bytes, {}});
@@ -329,7 +331,7 @@ Status TableTasksBuilder::addNeed(const Place &place, bool isForward,
   if (made[item].exists() && made[item].rank == place.rank &&
       isCompute(action.kind))
     return addLocalNeed(place, made, item);
-  auto found = messages.find(MessageKey(isForward, stage, action.stage, item));
+  auto found = messages.find(messageKey(isForward, action.stage, item));
   if (found == messages.end())
     return wrong(place, hasTransfers ? "no rank sends what it needs"
                                      : "no rank runs what it needs");

@@ -11,6 +11,7 @@
 #include "tools/mlc/Command.h"
 #include "tools/mlc/Failure.h"
 #include "tools/mlc/OutputFile.h"
+#include "tools/mlc/SchedulePictures.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 #include <fmt/format.h>
@@ -81,10 +82,13 @@ public:
                 cl::desc("Add a STEP of each stage at the end, if the schedule "
                          "has none"),
                 cl::sub(sub)),
-        csv("csv", cl::desc("Print the table as CSV, a line for each rank"),
+        csv("csv",
+            cl::desc("Print the table as CSV, a line for each rank, instead of "
+                     "a grid of times"),
             cl::sub(sub)),
         output("o", cl::init("-"), cl::value_desc("file"),
-               cl::desc("Write the table to this file"), cl::sub(sub)) {}
+               cl::desc("Write the table to this file, as CSV"), cl::sub(sub)),
+        pictures(sub) {}
 
   llvm::Error run() override;
 
@@ -93,6 +97,7 @@ private:
   llvm::Error makeTable();
   llvm::Error readTable();
   llvm::Error complete();
+  llvm::Error print();
   llvm::Error readReads(std::vector<Reading> &result);
 
   std::string nameHelp;
@@ -106,8 +111,11 @@ private:
   cl::list<std::string> reads;
   cl::opt<bool> updates, csv;
   cl::opt<std::string> output;
+  SchedulePictures pictures;
 
   Table table;
+  CheckOptions promises;
+  std::vector<Reading> allReads;
 };
 
 llvm::Error wrong(const llvm::Twine &what) {
@@ -161,6 +169,8 @@ llvm::Error ScheduleCommand::makeTable() {
   ScheduleOptions options{name,         stages, ranks,       chunks,
                           microBatches, slices, updateEvery, inFlight};
   Status status = generate(options, table);
+  if (status.ok())
+    promises = promisesOf(options, table);
   return status.ok() ? llvm::Error::success() : wrong(status.message);
 }
 
@@ -198,10 +208,10 @@ llvm::Error ScheduleCommand::complete() {
     if (llvm::Error error = failure(addShards(table, unshard)))
       return error;
   if (transfers) {
-    std::vector<Reading> all = readPrevious(table.countStages());
-    if (llvm::Error error = readReads(all))
+    allReads = readPrevious(table.countStages());
+    if (llvm::Error error = readReads(allReads))
       return error;
-    if (llvm::Error error = failure(addTransfers(table, all)))
+    if (llvm::Error error = failure(addTransfers(table, allReads)))
       return error;
   }
   if (updates)
@@ -216,16 +226,41 @@ llvm::Error ScheduleCommand::run() {
   }
   if (llvm::Error error = checkFlags())
     return error;
-  if (llvm::Error error = refuseInputs({output}, {file}))
+  if (llvm::Error error = pictures.checkFlags())
+    return error;
+  std::vector<std::string> files{output};
+  for (const Output &picture : pictures.outputs(table, ""))
+    files.push_back(picture.path);
+  if (llvm::Error error = refuseInputs(files, {file}))
     return error;
   if (llvm::Error error = file.empty() ? makeTable() : readTable())
     return error;
   if (llvm::Error error = complete())
     return error;
-  return writeOutput(output, [&](llvm::raw_ostream &os) {
-    os << table.text();
+  return print();
+}
+
+/// The table, checked, and its pictures.
+llvm::Error ScheduleCommand::print() {
+  const std::string source = file.empty() ? "schedule" : file.getValue();
+  promises.reads = allReads;
+  if (llvm::Error error = pictures.checkTable(table, promises, source))
+    return error;
+  const std::string title = file.empty() ? name : file;
+  const bool hasGrid = !csv && output == "-";
+  std::vector<Output> outputs = pictures.outputs(table, title);
+  if (hasGrid || !outputs.empty())
+    if (llvm::Error error = pictures.simulate(table, allReads, source))
+      return error;
+  auto write = [&](llvm::raw_ostream &os) {
+    os << (hasGrid ? pictures.grid(table, title) : table.text());
     return llvm::Error::success();
-  });
+  };
+  if (output != "-")
+    outputs.push_back({output, write});
+  if (llvm::Error error = writeOutputs(outputs))
+    return error;
+  return output == "-" ? writeOutput("-", write) : llvm::Error::success();
 }
 
 std::unique_ptr<Command> mlc::cli::makeScheduleCommand() {

@@ -6,6 +6,7 @@
 
 #include <catch2/catch.hpp>
 #include <chrono>
+#include <random>
 
 using namespace mlc::runtime;
 using namespace mlc::runtime::schedule;
@@ -258,6 +259,31 @@ TEST_CASE("skip connections have transfers of their own", "[check]") {
   CHECK_THAT(problem(csv, options), Contains("exchange no such thing"));
   options.reads.push_back({2, 1});
   CHECK_THAT(problem(csv, options), Contains("cannot read stage 2"));
+}
+
+TEST_CASE("transfers of random readings pass", "[check]") {
+  std::mt19937 random(1);
+  for (int round = 0; round < 60; ++round) {
+    const ScheduleRow &row = allSchedules()[random() % allSchedules().size()];
+    ScheduleOptions options;
+    options.name = row.name;
+    options.ranks = 2 + 2 * int64_t(random() % 3);
+    options.microBatches = 8;
+    Table table;
+    if (!generate(options, table).ok())
+      continue;
+    const int32_t stages = table.countStages();
+    CheckOptions expected = promisesOf(options, table);
+    expected.reads = readPrevious(stages);
+    for (int32_t from = 0; from < stages; ++from)
+      for (int32_t to = from + 2; to < stages; ++to)
+        if (random() % 3 == 0)
+          expected.reads.push_back({from, to, random() % 3 != 0});
+    REQUIRE(addTransfers(table, expected.reads).ok());
+    addUpdates(table);
+    INFO(row.name);
+    CHECK(check(table, expected).message == "");
+  }
 }
 
 TEST_CASE("the deadlock of pytorch/pytorch#172668", "[check]") {
