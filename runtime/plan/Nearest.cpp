@@ -33,7 +33,7 @@ std::string_view nearestName(std::string_view name,
     if (name.size() > longest || candidate.size() > longest)
       continue;
     const size_t changes = distance(name, candidate);
-    if (3 * changes > std::max(name.size(), candidate.size()))
+    if (2 * changes > std::max(name.size(), candidate.size()))
       continue;
     if (best.empty() || changes < least) {
       best = candidate;

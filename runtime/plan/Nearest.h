@@ -10,7 +10,7 @@ namespace mlc::runtime {
 
 /// The candidate with the fewest insertions, deletions and replacements of
 /// characters from `name`, the first of several; empty if that is more than
-/// a third of the longer name, or if there is none. Long names (beyond 256
+/// half of the longer name, or if there is none. Long names (beyond 256
 /// characters) are not compared.
 std::string_view nearestName(std::string_view name,
                              const std::vector<std::string_view> &candidates);

@@ -108,9 +108,9 @@ void Reader::readTable(Fields &fields, const json::Array &rows,
     if (!ranks || *ranks <= last || *ranks > mostRanks)
       return fields.fail("value", "expected [ranks, bytes per second] pairs "
                                   "with more ranks in each");
-    result.entries.push_back({static_cast<int>(*ranks),
-                              readNumber(fields, "value", (*pair)[1],
-                                         positive)});
+    result.entries.push_back(
+        {static_cast<int>(*ranks),
+         readNumber(fields, "value", (*pair)[1], positive)});
   }
   if (rows.empty())
     fields.fail("value", "has no rows; give [ranks, bytes per second] pairs");
@@ -192,8 +192,8 @@ void Reader::readEngine(Fields &fields) {
     return;
   Fields parts(status, *value, "engine.");
   EngineRules &engine = cluster.engine;
-  engine.rules = static_cast<EngineRules::Rules>(
-      parts.choice("rules", rulesNames));
+  engine.rules =
+      static_cast<EngineRules::Rules>(parts.choice("rules", rulesNames));
   if (engine.rules == EngineRules::Nccl)
     engine.architecture = static_cast<EngineRules::Architecture>(
         parts.choice("architecture", architectureNames));
@@ -256,8 +256,8 @@ bool simulator::isShippedCluster(std::string_view name) {
 Status simulator::openCluster(const std::string &name, Cluster &cluster) {
   if (!isShippedCluster(name)) {
     runtime::FileBytes bytes;
-    Status status = runtime::FileBytes::read(name.c_str(), runtime::maxTextFile,
-                                             bytes);
+    Status status =
+        runtime::FileBytes::read(name.c_str(), runtime::maxTextFile, bytes);
     return status.ok() ? readCluster(bytes.text(), cluster) : status;
   }
   for (const EmbeddedClusterFile &file : embeddedClusterFiles())

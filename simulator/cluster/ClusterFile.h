@@ -1,8 +1,8 @@
 //===- ClusterFile.h - Clusters as JSON -------------------------*- C++ -*-===//
 //
 // Every number has its source, {"value": 25e9, "source": "..."}; unknown keys
-// are refused, so that a misspelt key is not taken as a default. docs/Clusters.md
-// has a table of the keys.
+// are refused, so that a misspelt key is not taken as a default.
+// docs/Clusters.md has a table of the keys.
 //
 //===----------------------------------------------------------------------===//
 

@@ -83,9 +83,8 @@ static void write(const Level &level, Writer &writer) {
   const bool isNumber =
       bandwidth.entries.size() == 1 && bandwidth.entries[0].ranks == 1;
   writer.add("bytes_per_second",
-             isNumber
-                 ? fmt::format("{}", bandwidth.entries[0].bytesPerSecond)
-                 : "[" + rows + "]",
+             isNumber ? fmt::format("{}", bandwidth.entries[0].bytesPerSecond)
+                      : "[" + rows + "]",
              bandwidth.source);
   if (level.sharedBytesPerSecond)
     writer.add("shared_bytes_per_second", *level.sharedBytesPerSecond);
@@ -115,10 +114,10 @@ std::string simulator::writeCluster(const Cluster &cluster) {
   writer.close('}');
   writer.open("nodes", '[');
   for (const Nodes &nodes : cluster.nodes)
-    writer.add("", fmt::format(
-                       "{{\"count\": {}, \"ranks\": {}, \"device\": {}}}",
-                       nodes.count, nodes.ranks,
-                       jsonString(cluster.devices[nodes.device].name)));
+    writer.add("",
+               fmt::format("{{\"count\": {}, \"ranks\": {}, \"device\": {}}}",
+                           nodes.count, nodes.ranks,
+                           jsonString(cluster.devices[nodes.device].name)));
   writer.close(']');
   writer.open("levels", '[');
   for (const Level &level : cluster.levels)

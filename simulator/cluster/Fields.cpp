@@ -18,16 +18,16 @@ Fields::Fields(Status &status, const json::Value &value, std::string path)
     std::string place = this->path.empty()
                             ? "a cluster file"
                             : this->path.substr(0, this->path.size() - 1);
-    status = Status::badFile(fmt::format("{}: expected an object, not {}",
-                                         runtime::printable(place),
-                                         value.kind()));
+    status =
+        Status::badFile(fmt::format("{}: expected an object, not {}",
+                                    runtime::printable(place), value.kind()));
   }
 }
 
 void Fields::fail(std::string_view key, const std::string &what) {
   if (status.ok())
-    status = Status::badFile(
-        runtime::printable(path + std::string(key)) + ": " + what);
+    status = Status::badFile(runtime::printable(path + std::string(key)) +
+                             ": " + what);
 }
 
 const json::Value *Fields::find(const char *key, bool optional) {
@@ -124,12 +124,11 @@ size_t Fields::choice(const char *key,
   if (found != names.end() || !ok())
     return ok() ? static_cast<size_t>(found - names.begin()) : 0;
   std::string_view nearest = runtime::nearestName(name, names);
-  fail(key, fmt::format("'{}' is unknown; {}give one of {}",
-                        runtime::printable(name),
-                        nearest.empty()
-                            ? ""
-                            : fmt::format("do you mean '{}'? or ", nearest),
-                        fmt::join(names, ", ")));
+  fail(key,
+       fmt::format(
+           "'{}' is unknown; {}give one of {}", runtime::printable(name),
+           nearest.empty() ? "" : fmt::format("do you mean '{}'? or ", nearest),
+           fmt::join(names, ", ")));
   return 0;
 }
 
@@ -153,10 +152,10 @@ void Fields::finish() {
     if (std::find(asked.begin(), asked.end(), name) != asked.end())
       continue;
     std::string_view nearest = runtime::nearestName(name, asked);
-    return fail(name, nearest.empty()
-                          ? fmt::format("is unknown; there are {}",
-                                        fmt::join(asked, ", "))
-                          : fmt::format("is unknown; do you mean '{}'?",
-                                        nearest));
+    return fail(
+        name,
+        nearest.empty()
+            ? fmt::format("is unknown; there are {}", fmt::join(asked, ", "))
+            : fmt::format("is unknown; do you mean '{}'?", nearest));
   }
 }

@@ -42,8 +42,8 @@ public:
   /// The index of a name in `names`.
   template <size_t N>
   size_t choice(const char *key, const std::array<const char *, N> &names) {
-    return choice(key, std::vector<std::string_view>(names.begin(),
-                                                     names.end()));
+    return choice(key,
+                  std::vector<std::string_view>(names.begin(), names.end()));
   }
   size_t choice(const char *key, const std::vector<std::string_view> &names);
   /// An array with at least one element.

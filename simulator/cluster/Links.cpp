@@ -9,8 +9,8 @@ using namespace mlc;
 using namespace mlc::simulator;
 
 int Links::line(int level, Kind kind, int index, double capacity) {
-  auto [found, isNew] = indices.try_emplace({level, kind, index},
-                                            static_cast<int>(lines.size()));
+  auto [found, isNew] =
+      indices.try_emplace({level, kind, index}, static_cast<int>(lines.size()));
   if (isNew)
     lines.push_back({capacity, 0});
   return found->second;
@@ -65,10 +65,9 @@ void Links::share() {
       full[i] = lines[i].open && lines[i].free / lines[i].open <= least * close;
     std::vector<Flow *> left;
     for (Flow *flow : open) {
-      const bool ends =
-          flow->most <= least * close ||
-          std::any_of(flow->lines.begin(), flow->lines.end(),
-                      [&](int line) { return full[line]; });
+      const bool ends = flow->most <= least * close ||
+                        std::any_of(flow->lines.begin(), flow->lines.end(),
+                                    [&](int line) { return full[line]; });
       if (!ends) {
         left.push_back(flow);
         continue;
@@ -84,9 +83,7 @@ void Links::share() {
 }
 
 /// How long a transfer still takes.
-static Time timeLeft(double bytes, double rate) {
-  return toTime(bytes / rate);
-}
+static Time timeLeft(double bytes, double rate) { return toTime(bytes / rate); }
 
 Time Links::nextEnd() {
   share();

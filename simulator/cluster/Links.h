@@ -41,8 +41,8 @@ private:
   };
   struct Line {
     double capacity;
-    double free;   // while shares are given out
-    int open = 0;  // transfers without a share yet
+    double free;  // while shares are given out
+    int open = 0; // transfers without a share yet
   };
   enum Kind { Out, In, SharedOut, SharedIn };
   int line(int level, Kind kind, int index, double capacity);

@@ -52,8 +52,9 @@ constexpr double treeCorrection[ProtocolCount][24] = {
 class Rules {
 public:
   Rules(EngineRules::Architecture architecture, const Ring &ring)
-      : architecture(architecture), ring(ring),
-        column(ring.nodes == 1 ? 0 : ring.nodes == 2 ? 1 : 2),
+      : architecture(architecture), ring(ring), column(ring.nodes == 1   ? 0
+                                                       : ring.nodes == 2 ? 1
+                                                                         : 2),
         bus(std::min(ring.near, ring.far)) {}
 
   double ringTime(Protocol protocol, Collective collective,
@@ -75,9 +76,9 @@ public:
 
   /// Of all-reduces.
   double treeTime(Protocol protocol, double bytes) const {
-    double rate = std::min(0.92, mostTree[architecture][column] /
-                                     channel[architecture]) *
-                  bus;
+    double rate =
+        std::min(0.92, mostTree[architecture][column] / channel[architecture]) *
+        bus;
     if (protocol == LL)
       rate /= 3.8;
     else if (protocol == LL128)

@@ -2,8 +2,8 @@
 //
 // NCCL chooses an algorithm and a protocol for each call by predicted times.
 // These are its rules and constants of src/graph/tuning.cc, v2.30.7 (5067397c),
-// Copyright (c) 2016-2026 NVIDIA CORPORATION, Apache-2.0. Bandwidths, which NCCL
-// takes from its search of the topology, come from the cluster file.
+// Copyright (c) 2016-2026 NVIDIA CORPORATION, Apache-2.0. Bandwidths, which
+// NCCL takes from its search of the topology, come from the cluster file.
 //
 // Left out: CollNet, NVLS and PAT, which need switches that add, and which none
 // of the shipped clusters has.

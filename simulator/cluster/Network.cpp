@@ -27,9 +27,9 @@ Time Network::transfer(int from, int to, int64_t bytes) const {
 Status Network::check(const CollectiveCall &call) const {
   const int ranks = cluster.countRanks();
   if (call.ranks.size() != static_cast<size_t>(call.request.ranks))
-    return Status::error(
-        MLC_USAGE, fmt::format("a collective of {} ranks is given {}",
-                               call.request.ranks, call.ranks.size()));
+    return Status::error(MLC_USAGE,
+                         fmt::format("a collective of {} ranks is given {}",
+                                     call.request.ranks, call.ranks.size()));
   std::unordered_set<int> used;
   for (int rank : call.ranks) {
     if (rank < 0 || rank >= ranks)

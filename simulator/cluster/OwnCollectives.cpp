@@ -36,15 +36,13 @@ static Shape shapeOf(const Cluster &cluster, const CollectiveCall &call) {
   std::map<int, std::vector<int>> nodes;
   for (int rank : call.ranks) {
     nodes[cluster.groupOf(node, rank)].push_back(rank);
-    shape.far =
-        std::max(shape.far, cluster.levelOf(call.ranks.front(), rank));
+    shape.far = std::max(shape.far, cluster.levelOf(call.ranks.front(), rank));
   }
   shape.nodes = static_cast<int>(nodes.size());
   for (const auto &[index, members] : nodes) {
     shape.inNode = std::max(shape.inNode, static_cast<int>(members.size()));
     for (int rank : members)
-      shape.near =
-          std::max(shape.near, cluster.levelOf(members.front(), rank));
+      shape.near = std::max(shape.near, cluster.levelOf(members.front(), rank));
   }
   return shape;
 }
@@ -119,13 +117,12 @@ static double seconds(const Cluster &cluster, const Shape &shape, int sharing,
 
 double simulator::ownSeconds(const Cluster &cluster,
                              const CollectiveCall &call) {
-  return seconds(cluster, shapeOf(cluster, call), call.sharing,
-                 call.request.collective,
-                 static_cast<double>(call.request.elements) *
-                     call.elementBytes);
+  return seconds(
+      cluster, shapeOf(cluster, call), call.sharing, call.request.collective,
+      static_cast<double>(call.request.elements) * call.elementBytes);
 }
 
 double simulator::ownSeconds(const Cluster &cluster, const OwnCall &call) {
-  return seconds(cluster, shapeOf(cluster, call), call.sharing,
-                 call.collective, call.bytes);
+  return seconds(cluster, shapeOf(cluster, call), call.sharing, call.collective,
+                 call.bytes);
 }

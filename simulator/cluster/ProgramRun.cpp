@@ -59,10 +59,11 @@ double ProgramRun::mostRate(const Message &message) const {
       static_cast<double>(ranks[message.from].call->messageBytes);
   if (piece == 0 || static_cast<double>(message.bytes) <= 2 * piece)
     return std::numeric_limits<double>::infinity();
-  const int level = cluster.levelOf(ranks[message.from].global,
-                                    ranks[message.to].global);
-  return 2 * piece / (cluster.levels[level].latencySeconds.value +
-                      piece / links->bandwidth(level));
+  const int level =
+      cluster.levelOf(ranks[message.from].global, ranks[message.to].global);
+  return 2 * piece /
+         (cluster.levels[level].latencySeconds.value +
+          piece / links->bandwidth(level));
 }
 
 void ProgramRun::post(int index, const Transfer &transfer, Time now) {
@@ -98,8 +99,7 @@ void ProgramRun::startIfReady(int index, Time now) {
     deliver(index, std::max(now, message.arrival));
     return;
   }
-  const bool ready =
-      message.sent && (message.awaited || isThrottled(message));
+  const bool ready = message.sent && (message.awaited || isThrottled(message));
   if (message.started || !ready)
     return;
   message.started = true;
@@ -122,15 +122,13 @@ void ProgramRun::deliver(int index, Time now) {
     const double pieces = std::max(1.0, std::ceil(bytes / piece));
     const double last = bytes - (pieces - 1) * piece;
     const double latency =
-        cluster
-            .levels[cluster.levelOf(ranks[message.from].global, rank.global)]
+        cluster.levels[cluster.levelOf(ranks[message.from].global, rank.global)]
             .latencySeconds.value;
-    const double travel = std::max(
-        0.0, toSeconds(message.arrival - message.began) - latency);
-    const Time first =
-        message.began + toTime(latency + travel * piece / bytes);
-    const Time sums = std::max(first, rank.sumsEnd) +
-                      toTime(secondsToSum(message.to, bytes));
+    const double travel =
+        std::max(0.0, toSeconds(message.arrival - message.began) - latency);
+    const Time first = message.began + toTime(latency + travel * piece / bytes);
+    const Time sums =
+        std::max(first, rank.sumsEnd) + toTime(secondsToSum(message.to, bytes));
     end = std::max(now + toTime(secondsToSum(message.to, last)), sums);
     rank.sumsEnd = end;
   }
@@ -179,13 +177,13 @@ Status ProgramRun::run(std::vector<Time> &times) {
   for (size_t i = 0; i < ranks.size(); ++i)
     schedule(0, Event::BeginStep, static_cast<int>(i));
   while (!events.empty() || !shared.isEmpty()) {
-    const Time end = shared.isEmpty() ? std::numeric_limits<Time>::max()
-                                      : shared.nextEnd();
+    const Time end =
+        shared.isEmpty() ? std::numeric_limits<Time>::max() : shared.nextEnd();
     const Time next = events.empty() ? end : std::min(end, events.top().time);
     for (int index : shared.advance(next)) {
       const Message &message = messages[index];
-      const int level = cluster.levelOf(ranks[message.from].global,
-                                        ranks[message.to].global);
+      const int level =
+          cluster.levelOf(ranks[message.from].global, ranks[message.to].global);
       schedule(next + toTime(cluster.levels[level].latencySeconds.value),
                Event::Arrive, index);
     }

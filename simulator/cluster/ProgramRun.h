@@ -35,9 +35,9 @@ private:
     int global;
     int first; // index of the group's first rank
     size_t step = 0;
-    size_t left = 0;        // transfers of the step that are not done
-    Time done = 0;          // the latest end among those that are
-    Time sumsEnd = 0;       // its processor adds until then
+    size_t left = 0;  // transfers of the step that are not done
+    Time done = 0;    // the latest end among those that are
+    Time sumsEnd = 0; // its processor adds until then
   };
   /// A send with its receive; either may come first.
   struct Message {

@@ -24,7 +24,7 @@ struct Agreement {
 /// The row predicted fastest for each model, batch and number of GPUs, beside
 /// the fastest one.
 struct Choices {
-  int groups = 0; ///< with two rows or more
+  int groups = 0;                       ///< with two rows or more
   double meanLoss = 0, largestLoss = 0; ///< (chosen - fastest) / fastest
 };
 

@@ -68,11 +68,12 @@ double Kernels::layer() const {
   const double head = h / row.heads;
   const double matrices = double(row.microBatch) * row.heads / row.tensor;
   const double products[] = {
-      matrix(t, 3 * w, h),             // queries, keys, values
-      matrix(s, s, head, matrices),    // scores
-      matrix(s, head, s, matrices),    // values by scores
-      matrix(t, h, w),                 // projection
-      matrix(t, 4 * w, h), matrix(t, h, 4 * w), // the two of the MLP
+      matrix(t, 3 * w, h),          // queries, keys, values
+      matrix(s, s, head, matrices), // scores
+      matrix(s, head, s, matrices), // values by scores
+      matrix(t, h, w),              // projection
+      matrix(t, 4 * w, h),
+      matrix(t, h, 4 * w), // the two of the MLP
   };
   const double whole = t * h * half, part = t * w * half;
   const double scores = matrices * s * s * half;
@@ -101,9 +102,8 @@ double Kernels::logits() const {
   // The loss takes the logits in float32 several times: 30 bytes for each.
   const double seconds = 3 * matrix(tokens(), vocabulary(), row.hidden) +
                          memory(30 * tokens() * vocabulary());
-  return row.tensor == 1
-             ? seconds * cluster.constant(Constant::WholeLogits)
-             : seconds;
+  return row.tensor == 1 ? seconds * cluster.constant(Constant::WholeLogits)
+                         : seconds;
 }
 
 /// Ranks of the first node.
@@ -155,12 +155,10 @@ IterationParts simulator::predict(const Cluster &cluster,
   const double activations = kernels.tokens() * row.hidden * half;
   const double m = row.microBatches(), p = row.pipeline;
   const double layers = double(row.layers) / p;
-  const double slower = row.gpus > nodeRanks(cluster)
-                            ? cluster.constant(Constant::ManyNodes)
-                            : 1;
+  const double slower =
+      row.gpus > nodeRanks(cluster) ? cluster.constant(Constant::ManyNodes) : 1;
   const double tensor = allReduce(cluster, activations, row.tensor, 1);
-  const double between =
-      p > 1 ? 2 * transfer(cluster, activations, row) : 0;
+  const double between = p > 1 ? 2 * transfer(cluster, activations, row) : 0;
   // Two all-reduces in each of forward, recomputation and backward.
   const double compute = layers * kernels.layer() * slower;
   const double exchange = layers * 6 * tensor;
@@ -177,11 +175,10 @@ IterationParts simulator::predict(const Cluster &cluster,
   parts.logits = m * logits;
   parts.transfers = m * between;
   parts.idle = (p - 1) * stage;
-  parts.gradients =
-      allReduce(cluster, parameters * half, row.data, row.tensor);
+  parts.gradients = allReduce(cluster, parameters * half, row.data, row.tensor);
   // Adam reads and writes float32 weights and moments, gradients and weights of
   // 16 bits.
-  parts.update = kernels.memory(20 * parameters) +
-                 cluster.constant(Constant::StepSeconds);
+  parts.update =
+      kernels.memory(20 * parameters) + cluster.constant(Constant::StepSeconds);
   return parts;
 }

@@ -61,13 +61,12 @@ Status readHeader(std::string_view line, std::vector<const Column *> &found) {
     auto column = std::find(names.begin(), names.end(), name);
     if (column == names.end()) {
       std::string_view nearest = runtime::nearestName(name, names);
-      return wrong(1, fmt::format(
-                          "the column '{}' is unknown; {}",
-                          runtime::printable(name),
-                          nearest.empty()
-                              ? fmt::format("there are {}",
-                                            fmt::join(names, ", "))
-                              : fmt::format("do you mean '{}'?", nearest)));
+      return wrong(
+          1, fmt::format(
+                 "the column '{}' is unknown; {}", runtime::printable(name),
+                 nearest.empty()
+                     ? fmt::format("there are {}", fmt::join(names, ", "))
+                     : fmt::format("do you mean '{}'?", nearest)));
     }
     const Column *one = &columns[column - names.begin()];
     if (std::find(found.begin(), found.end(), one) != found.end())

@@ -78,9 +78,10 @@ bool solve(const Normal &normal, double damping, Vector &x) {
 
 } // namespace
 
-std::vector<double> mlc::simulator::leastSquares(
-    const Residuals &residuals, std::vector<double> point,
-    const LeastSquaresOptions &options) {
+std::vector<double>
+mlc::simulator::leastSquares(const Residuals &residuals,
+                             std::vector<double> point,
+                             const LeastSquaresOptions &options) {
   Vector at = residuals(point);
   double sum = sumOfSquares(at), damping = 1e-2;
   for (int iteration = 0; iteration < options.iterations; ++iteration) {
@@ -92,8 +93,8 @@ std::vector<double> mlc::simulator::leastSquares(
       if (solve(normal, damping, step)) {
         Vector next = point;
         for (size_t j = 0; j < next.size(); ++j)
-          next[j] += std::clamp(step[j], -options.longestStep,
-                                options.longestStep);
+          next[j] +=
+              std::clamp(step[j], -options.longestStep, options.longestStep);
         Vector there = residuals(next);
         const double less = sumOfSquares(there);
         if (std::isfinite(less) && less < sum) {
