@@ -35,6 +35,12 @@ void Links::begin(int id, int from, int to, double bytes, double most) {
   changed = true;
 }
 
+void Links::extend(int id, double bytes) {
+  for (Flow &flow : flows)
+    if (flow.id == id)
+      flow.left += bytes;
+}
+
 /// Fills links progressively: the link with the least share for each of its
 /// transfers gives them that, and they leave the others.
 void Links::share() {

@@ -21,6 +21,8 @@ public:
   /// Begins a transfer now; `id` names it when it ends. `most` bounds its
   /// bytes per second (infinity: only links do).
   void begin(int id, int from, int to, double bytes, double most);
+  /// Adds bytes to a transfer that is under way.
+  void extend(int id, double bytes);
   bool isEmpty() const { return flows.empty(); }
   /// When the next transfer ends, if none begins before.
   Time nextEnd();

@@ -93,19 +93,48 @@ void ProgramRun::post(int index, const Transfer &transfer, Time now) {
   startIfReady(message, now);
 }
 
+/// Gives the link the bytes up to `until`.
+void ProgramRun::travel(int index, int64_t until) {
+  Message &message = messages[index];
+  const auto more = static_cast<double>(until - message.begun);
+  if (message.inLink)
+    links->extend(index, more);
+  else
+    links->begin(index, ranks[message.from].global, ranks[message.to].global,
+                 more, mostRate(message));
+  message.inLink = true;
+  message.begun = until;
+}
+
 void ProgramRun::startIfReady(int index, Time now) {
   Message &message = messages[index];
   if (message.arrived) { // before its receive
     deliver(index, std::max(now, message.arrival));
     return;
   }
-  const bool ready = message.sent && (message.awaited || isThrottled(message));
-  if (message.started || !ready)
+  if (!message.sent || !(message.awaited || isThrottled(message)))
     return;
+  // Before its receive, only what is under way passes a throttled link.
+  const int64_t piece = ranks[message.from].call->messageBytes;
+  const int64_t until = message.awaited || piece == 0
+                            ? message.bytes
+                            : std::min(message.bytes, 2 * piece);
+  if (!message.started)
+    message.began = now;
   message.started = true;
-  message.began = now;
-  links->begin(index, ranks[message.from].global, ranks[message.to].global,
-               static_cast<double>(message.bytes), mostRate(message));
+  if (message.begun < until)
+    travel(index, until);
+}
+
+void ProgramRun::endTravel(int index, Time now) {
+  Message &message = messages[index];
+  message.inLink = false;
+  if (message.begun < message.bytes)
+    return;
+  const int level =
+      cluster.levelOf(ranks[message.from].global, ranks[message.to].global);
+  schedule(now + toTime(cluster.levels[level].latencySeconds.value),
+           Event::Arrive, index);
 }
 
 /// Both sides are done: the sender when the message is there, the receiver when
@@ -180,13 +209,8 @@ Status ProgramRun::run(std::vector<Time> &times) {
     const Time end =
         shared.isEmpty() ? std::numeric_limits<Time>::max() : shared.nextEnd();
     const Time next = events.empty() ? end : std::min(end, events.top().time);
-    for (int index : shared.advance(next)) {
-      const Message &message = messages[index];
-      const int level =
-          cluster.levelOf(ranks[message.from].global, ranks[message.to].global);
-      schedule(next + toTime(cluster.levels[level].latencySeconds.value),
-               Event::Arrive, index);
-    }
+    for (int index : shared.advance(next))
+      endTravel(index, next);
     while (!events.empty() && events.top().time <= next) {
       const Event event = events.top();
       events.pop();

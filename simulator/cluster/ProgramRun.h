@@ -45,6 +45,8 @@ private:
     int64_t bytes;
     bool adds = false;
     bool sent = false, awaited = false, started = false, arrived = false;
+    int64_t begun = 0;   // bytes that the link has been given
+    bool inLink = false; // some of them still travel
     Time began = 0, arrival = 0;
   };
   struct Event {
@@ -61,6 +63,8 @@ private:
   void beginStep(int rank, Time now);
   void post(int rank, const runtime::transport::Transfer &transfer, Time now);
   void startIfReady(int message, Time now);
+  void travel(int message, int64_t until);
+  void endTravel(int message, Time now);
   void deliver(int message, Time now);
   void finishTransfer(int rank, Time end);
   double secondsToSum(int rank, double bytes) const;

@@ -155,6 +155,9 @@ TEST_CASE("a throttled link passes messages before their receives") {
   // but both may have sent at once; it then sends twice.
   cluster.levels[0].throttled = true;
   expectTime(timeOf(cluster, call), 3, 4);
+  // In messages of a quarter, half of the second one's tensor waits for it.
+  call.messageBytes = 250'000'000;
+  expectTime(timeOf(cluster, call), 3.5, 4);
 }
 
 TEST_CASE("collectives of other ranks than the cluster's are refused") {
