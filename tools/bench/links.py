@@ -17,7 +17,7 @@ import time
 
 import numpy as np
 
-ALGORITHMS = ["server", "colocated", "naive", "ring", "tree", "butterfly", "halving-doubling", "own"]
+ALGORITHMS = ["server", "colocated", "naive", "ring", "tree", "butterfly", "halving-doubling"]
 
 
 def sum_rate():

@@ -3,7 +3,10 @@
 #include "simulator/cluster/ClusterFile.h"
 #include "Samples.h"
 #include "runtime/plan/Nearest.h"
+#include "simulator/iteration/Iteration.h"
 #include <chrono>
+#include <cstdlib>
+#include <random>
 
 using namespace mlc;
 using namespace mlc::simulator;
@@ -135,6 +138,83 @@ TEST_CASE("no beginning and no byte of a file breaks its reader") {
         CHECK(cluster.countRanks() > 0);
     }
   }
+}
+
+/// `text` with a few changes: bytes, pieces of it elsewhere, numbers, an end.
+static std::string changed(std::string text, std::mt19937_64 &random) {
+  static const char *const pieces[] = {"0",
+                                       "-1",
+                                       "1e308",
+                                       "1e999",
+                                       "null",
+                                       "true",
+                                       "[]",
+                                       "{}",
+                                       "\"\"",
+                                       ",",
+                                       "\n",
+                                       "NaN",
+                                       "9223372036854775807"};
+  auto below = [&](size_t n) { return static_cast<size_t>(random() % n); };
+  for (size_t change = 0; change < 1 + below(3) && !text.empty(); ++change) {
+    const size_t at = below(text.size());
+    const size_t length = std::min(below(24), text.size() - at);
+    switch (below(5)) {
+    case 0:
+      text[at] = static_cast<char>(random());
+      break;
+    case 1:
+      text.erase(at, length);
+      break;
+    case 2:
+      text.insert(below(text.size()), text.substr(at, length));
+      break;
+    case 3:
+      text.replace(at, length / 4, pieces[below(std::size(pieces))]);
+      break;
+    case 4:
+      if (below(8) == 0)
+        text.resize(at);
+      break;
+    }
+  }
+  return text;
+}
+
+TEST_CASE("changed files are refused, or they are clusters") {
+  const char *full = std::getenv("MLC_TESTS");
+  const int count = full && std::string(full) == "full" ? 100'000 : 6'000;
+  std::vector<std::string> texts = {good};
+  for (const EmbeddedClusterFile &file : embeddedClusterFiles())
+    texts.push_back(file.text);
+  const std::string table =
+      "gpus,global_batch,micro_batch,hidden,heads,layers,sequence,tensor,data,"
+      "pipeline,iteration_ms\n2,16,8,1024,16,24,1024,1,1,2,372.16\n"
+      "8,32,4,1024,16,24,1024,2,2,2,219.7\n";
+  std::mt19937_64 random(32);
+  int read = 0, rows = 0;
+  Cluster whole;
+  REQUIRE(openCluster("cluster:a100-800g", whole).ok());
+  for (int i = 0; i < count; ++i) {
+    Cluster cluster;
+    runtime::Status status =
+        readCluster(changed(texts[i % texts.size()], random), cluster);
+    if (status.ok()) {
+      ++read;
+      const int last = cluster.countRanks() - 1;
+      if (Network(cluster).transfer(0, last, 1000) < 0)
+        FAIL("a negative time");
+      Cluster again;
+      if (!readCluster(writeCluster(cluster), again).ok())
+        FAIL("what is written cannot be read");
+    } else if (status.message.empty()) {
+      FAIL("an error without a message");
+    }
+    std::vector<Iteration> found;
+    rows += readIterations(changed(table, random), whole, found).ok();
+  }
+  CHECK(read > count / 50);
+  CHECK(rows > count / 50);
 }
 
 TEST_CASE("the nearest name is the one with the fewest changes") {
