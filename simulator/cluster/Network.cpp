@@ -2,6 +2,7 @@
 
 #include "simulator/cluster/Network.h"
 #include "runtime/transport/Check.h"
+#include "simulator/cluster/OwnCollectives.h"
 #include "simulator/cluster/ProgramRun.h"
 #include <algorithm>
 #include <fmt/format.h>

@@ -10,28 +10,12 @@
 #ifndef MLC_SIMULATOR_CLUSTER_NETWORK_H
 #define MLC_SIMULATOR_CLUSTER_NETWORK_H
 
-#include "runtime/transport/Schedule.h"
 #include "simulator/cluster/Cluster.h"
+#include "simulator/cluster/CollectiveCall.h"
 #include "simulator/cluster/Time.h"
 #include <span>
 
 namespace mlc::simulator {
-
-/// A collective among ranks of a cluster.
-struct CollectiveCall {
-  runtime::transport::Request request;
-  int elementBytes = 4;
-  /// The cluster's ranks, in the order of the group; request.ranks many,
-  /// different.
-  std::vector<int> ranks;
-  /// Longer transfers are messages of so many bytes, two under way at a time;
-  /// 0: each is one message.
-  int64_t messageBytes = 0;
-  /// So many groups like this one do the same at the same time and share what
-  /// leaves a node. For the engine's own collectives only; programs of several
-  /// groups are given together.
-  int sharing = 1;
-};
 
 class Network {
 public:
@@ -60,22 +44,6 @@ private:
 
   const Cluster &cluster;
 };
-
-/// An engine's own collective by its rules: NCCL's (src/graph/tuning.cc, the
-/// least time over ring and tree and its three protocols), or a ring's
-/// bytes and latencies. `call` is valid for `cluster`.
-double ownSeconds(const Cluster &cluster, const CollectiveCall &call);
-
-/// The same for all-reduces and others of `bytes` on `ranks` ranks of which
-/// `inNode` are in each node; models that count alike ranks once use it.
-struct OwnCall {
-  runtime::transport::Collective collective =
-      runtime::transport::Collective::AllReduce;
-  double bytes = 0;
-  int ranks = 1, inNode = 1;
-  int sharing = 1;
-};
-double ownSeconds(const Cluster &cluster, const OwnCall &call);
 
 } // namespace mlc::simulator
 

@@ -1,7 +1,7 @@
 //===- OwnCollectives.cpp - What an engine's own collectives take ---------===//
 
+#include "simulator/cluster/OwnCollectives.h"
 #include "simulator/cluster/NcclRules.h"
-#include "simulator/cluster/Network.h"
 #include <algorithm>
 #include <limits>
 #include <map>

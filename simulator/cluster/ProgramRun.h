@@ -10,8 +10,8 @@
 #ifndef MLC_SIMULATOR_CLUSTER_PROGRAMRUN_H
 #define MLC_SIMULATOR_CLUSTER_PROGRAMRUN_H
 
+#include "simulator/cluster/CollectiveCall.h"
 #include "simulator/cluster/Links.h"
-#include "simulator/cluster/Network.h"
 #include <deque>
 #include <queue>
 

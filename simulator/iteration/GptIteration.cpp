@@ -1,7 +1,7 @@
 //===- GptIteration.cpp - What an iteration of a GPT takes ----------------===//
 
 #include "simulator/iteration/GptIteration.h"
-#include "simulator/cluster/Network.h"
+#include "simulator/cluster/OwnCollectives.h"
 #include <algorithm>
 
 using namespace mlc;

@@ -60,8 +60,9 @@ def test_fitted_constants_are_a_cluster(tools, tmp_path):
     (["inspect", "cluster:k80-4", "--ranks=5"], 2, "--ranks 5: the cluster has 2 to 4"),
     (["inspect", "cluster:k80-4", "--bytes=0"], 2, "--bytes: expected"),
     (["inspect", "cluster:k80-4", "--dim=n=1"], 2, "of artifacts"),
-    (["calibrate", "--cluster=cluster:k80-4"], 2, "give both"),
     (["calibrate", "--iterations=x.csv"], 2, "give both"),
+    (["calibrate", "--cluster=cluster:k80-4", "--ranks=1"], 2, "measured on 2 to 64 ranks, not on 1; give --ranks"),
+    ([*FIT, "--ranks=2"], 2, "give one of them"),
     ([*FIT, "--holdout=1"], 2, "--holdout: expected a share from 0 to below 1"),
     ([*FIT, "model.onnx", "--timings=t.json"], 2, "give one of them"),
     (["calibrate", "--cluster=cluster:k80-4", f"--iterations={MEASURED}/iterations_single_node.csv"], 3,
@@ -70,6 +71,25 @@ def test_fitted_constants_are_a_cluster(tools, tmp_path):
 def test_wrong_command_lines(tools, arguments, code, message):
     done = tools.mlc(*arguments)
     assert done.returncode == code and message in done.stderr, done.stderr
+
+
+@pytest.mark.parametrize("launch, engine", [([], "inproc"), (["launch", "-n", "3", "--", "mlc"], "gloo")])
+def test_measured_links_are_a_cluster(tools, tmp_path, launch, engine):
+    path = tmp_path / "links.json"
+    launch = [str(tools.build / "bin/mlc") if word == "mlc" else word for word in launch]
+    ranks = [] if launch else ["--ranks=3"]
+    done = tools.mlc(*launch, "calibrate", "--cluster=cluster:this-machine", *ranks, "-o", path)
+    assert done.returncode == 0, done.stderr
+    read = json.loads(path.read_text())
+    [level] = read["levels"]
+    assert (level["name"], level["ranks"]) == (engine, 3)
+    assert 0 < level["latency_seconds"]["value"] < 1
+    rates = level["bytes_per_second"]["value"]
+    assert [count for count, _ in rates] == [2, 3] and all(1e6 < rate < 1e13 for _, rate in rates)
+    assert 1e8 < read["devices"]["core"]["sum_bytes_per_second"]["value"] < 1e12
+    # A measured ring is what the file says again.
+    said = json.loads(tools.mlc("inspect", path, "--json", f"--bytes={16 << 20}").stdout)
+    assert 1e-4 < said["all_reduce_seconds"]["ring"]["3"] < 60
 
 
 @pytest.mark.parametrize("change, message", [

@@ -22,7 +22,8 @@ public:
   CalibrateCommand()
       : Command("calibrate",
                 "Measure this machine, or what a model's operators take on "
-                "it; or fit a cluster's constants to measured iterations"),
+                "it; or a cluster's links, or its constants from measured "
+                "iterations"),
         model(sub, "<model.onnx>"), inputs(sub),
         output("o", cl::value_desc("file.json"),
                cl::desc("The target description to write, for "
@@ -36,8 +37,15 @@ public:
              cl::desc("Timed runs of the model (20)"), cl::sub(sub)),
         cluster("cluster", cl::value_desc("file.json"),
                 cl::desc("Fit the constants of this cluster, or of "
-                         "cluster:<name>, to --iterations (docs/Clusters.md)"),
+                         "cluster:<name>, to --iterations; or, without them, "
+                         "measure the links between the launcher's ranks, or "
+                         "--ranks threads, with the cluster's device "
+                         "(docs/Clusters.md)"),
                 cl::sub(sub)),
+        ranks("ranks", cl::init(0), cl::value_desc("number"),
+              cl::desc("Threads whose links are measured (as many as the "
+                       "cluster has)"),
+              cl::sub(sub)),
         iterations("iterations", cl::value_desc("file.csv"),
                    cl::desc("Measured iterations of GPTs, several times for "
                             "several files"),
@@ -54,7 +62,7 @@ public:
 
 private:
   llvm::Error addTimings(const Target &target);
-  llvm::Error fitIterations();
+  llvm::Error calibrateCluster();
 
   ModelOptions model;
   InputOptions inputs;
@@ -62,25 +70,30 @@ private:
   cl::opt<bool> asJson;
   cl::opt<unsigned> runs;
   cl::opt<std::string> cluster;
+  cl::opt<int> ranks;
   cl::list<std::string> iterations;
   cl::opt<double> holdout;
 };
 
 } // namespace
 
-llvm::Error CalibrateCommand::fitIterations() {
-  if (cluster.empty() || iterations.empty())
-    return fail(Exit::Usage, "--cluster and --iterations belong together; give "
-                             "both");
+llvm::Error CalibrateCommand::calibrateCluster() {
+  if (cluster.empty())
+    return fail(Exit::Usage, "--iterations are of a --cluster; give both");
   if (!model.model.empty() || !model.timings.empty())
     return fail(Exit::Usage, "--cluster is not for a model; give one of them");
+  if (iterations.empty())
+    return measureLinks({cluster, ranks, output});
+  if (ranks.getNumOccurrences())
+    return fail(Exit::Usage, "--ranks is for measuring links, and --iterations "
+                             "fits constants; give one of them");
   return fitCluster(
       {cluster, iterations, holdout, inputs.seed, output, asJson});
 }
 
 llvm::Error CalibrateCommand::run() {
   if (!cluster.empty() || !iterations.empty())
-    return fitIterations();
+    return calibrateCluster();
   if (runs == 0)
     return fail(Exit::Usage, "--runs 0: expected at least 1");
   if (model.model.empty() != model.timings.empty())

@@ -33,6 +33,17 @@ struct FitRequest {
 /// errors on those that were held out.
 llvm::Error fitCluster(const FitRequest &request);
 
+struct LinkRequest {
+  std::string cluster; ///< whose first device the ranks have
+  int ranks = 0;       ///< threads; 0: as many as the cluster has
+  std::string output;  ///< empty: standard output
+};
+
+/// Measures what the ranks of a launcher, or threads of this process, take for
+/// all-reduces of 16 MiB and of a few bytes, and writes a cluster of one level
+/// whose rings take as long.
+llvm::Error measureLinks(const LinkRequest &request);
+
 } // namespace mlc::cli
 
 #endif // MLC_TOOLS_MLC_CLUSTERFILES_H

@@ -2,6 +2,7 @@
 
 #include "Samples.h"
 #include "simulator/cluster/ClusterFile.h"
+#include "simulator/cluster/OwnCollectives.h"
 #include <cmath>
 #include <fstream>
 #include <map>
