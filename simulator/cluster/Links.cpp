@@ -95,7 +95,7 @@ Time Links::nextEnd() {
   share();
   Time end = std::numeric_limits<Time>::max();
   for (const Flow &flow : flows)
-    end = std::min(end, now + timeLeft(flow.left, flow.rate));
+    end = std::min(end, sum(now, timeLeft(flow.left, flow.rate)));
   return end;
 }
 
@@ -105,7 +105,7 @@ std::vector<int> Links::advance(Time time) {
   std::vector<Flow> left;
   for (Flow &flow : flows) {
     // A difference of a picosecond is one of rounding.
-    if (now + timeLeft(flow.left, flow.rate) <= time + 1) {
+    if (sum(now, timeLeft(flow.left, flow.rate)) <= sum(time, 1)) {
       ended.push_back(flow.id);
       continue;
     }

@@ -21,8 +21,8 @@ Time Network::transfer(int from, int to, int64_t bytes) const {
   double rate = link.bandwidth.at(2);
   if (link.sharedBytesPerSecond)
     rate = std::min(rate, link.sharedBytesPerSecond->value);
-  return toTime(static_cast<double>(bytes) / rate) +
-         toTime(link.latencySeconds.value);
+  return sum(toTime(static_cast<double>(bytes) / rate),
+             toTime(link.latencySeconds.value));
 }
 
 Status Network::check(const CollectiveCall &call) const {

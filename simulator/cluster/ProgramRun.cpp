@@ -133,7 +133,7 @@ void ProgramRun::endTravel(int index, Time now) {
     return;
   const int level =
       cluster.levelOf(ranks[message.from].global, ranks[message.to].global);
-  schedule(now + toTime(cluster.levels[level].latencySeconds.value),
+  schedule(sum(now, toTime(cluster.levels[level].latencySeconds.value)),
            Event::Arrive, index);
 }
 
@@ -155,10 +155,11 @@ void ProgramRun::deliver(int index, Time now) {
             .latencySeconds.value;
     const double travel =
         std::max(0.0, toSeconds(message.arrival - message.began) - latency);
-    const Time first = message.began + toTime(latency + travel * piece / bytes);
-    const Time sums =
-        std::max(first, rank.sumsEnd) + toTime(secondsToSum(message.to, bytes));
-    end = std::max(now + toTime(secondsToSum(message.to, last)), sums);
+    const Time first =
+        sum(message.began, toTime(latency + travel * piece / bytes));
+    const Time sums = sum(std::max(first, rank.sumsEnd),
+                          toTime(secondsToSum(message.to, bytes)));
+    end = std::max(sum(now, toTime(secondsToSum(message.to, last))), sums);
     rank.sumsEnd = end;
   }
   finishTransfer(message.to, end);
@@ -172,7 +173,7 @@ void ProgramRun::finishTransfer(int index, Time end) {
   double bytes = 0;
   for (const LocalStep &local : rank.program.steps[rank.step].local)
     bytes += static_cast<double>(local.to.length * rank.call->elementBytes);
-  rank.done += toTime(secondsToSum(index, bytes));
+  rank.done = sum(rank.done, toTime(secondsToSum(index, bytes)));
   ++rank.step;
   schedule(rank.done, Event::BeginStep, index);
 }

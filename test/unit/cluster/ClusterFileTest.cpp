@@ -204,6 +204,11 @@ TEST_CASE("changed files are refused, or they are clusters") {
       const int last = cluster.countRanks() - 1;
       if (Network(cluster).transfer(0, last, 1000) < 0)
         FAIL("a negative time");
+      if (last > 0 &&
+          timeOf(cluster, makeCall(runtime::transport::Collective::AllReduce,
+                                   runtime::transport::Algorithm::Ring,
+                                   std::vector<int>{0, last}, 1000)) < 0)
+        FAIL("a negative time");
       Cluster again;
       if (!readCluster(writeCluster(cluster), again).ok())
         FAIL("what is written cannot be read");

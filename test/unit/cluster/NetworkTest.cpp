@@ -2,6 +2,7 @@
 
 #include "Samples.h"
 #include <cmath>
+#include <limits>
 
 using namespace mlc;
 using namespace mlc::simulator;
@@ -158,6 +159,15 @@ TEST_CASE("a throttled link passes messages before their receives") {
   // In messages of a quarter, half of the second one's tensor waits for it.
   call.messageBytes = 250'000'000;
   expectTime(timeOf(cluster, call), 3.5, 4);
+}
+
+TEST_CASE("times have an end") {
+  // A hundred thousand years are the longest time, 106 days.
+  const Cluster cluster = flat(4, 1e-6, 1);
+  const Time longest = std::numeric_limits<Time>::max();
+  CHECK(Network(cluster).transfer(0, 1, 1 << 24) == longest);
+  CHECK(timeOf(cluster, makeCall(Collective::AllReduce, Algorithm::Ring,
+                                 firstRanks(4), 1 << 24)) == longest);
 }
 
 TEST_CASE("collectives of other ranks than the cluster's are refused") {
