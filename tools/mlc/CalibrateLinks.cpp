@@ -36,7 +36,7 @@ struct Measured {
   std::vector<std::pair<int, double>> rings; // ranks, seconds
 };
 
-double secondsSince(std::chrono::steady_clock::time_point begin) {
+double ringSecondsSince(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin)
       .count();
 }
@@ -56,7 +56,7 @@ Status timeRing(Communicator &group, int64_t count, double &seconds) {
     const auto begin = std::chrono::steady_clock::now();
     if (Status status = group.run(ring, MLC_F32, data.data()); !status.ok())
       return status;
-    seconds = std::min(seconds, secondsSince(begin));
+    seconds = std::min(seconds, ringSecondsSince(begin));
   }
   return Status::success();
 }
@@ -92,7 +92,7 @@ double sumRate() {
   for (int i = 0; i < repeats; ++i) {
     const auto begin = std::chrono::steady_clock::now();
     add(MLC_F32, to.data(), from.data(), static_cast<int64_t>(to.size()));
-    best = std::min(best, secondsSince(begin));
+    best = std::min(best, ringSecondsSince(begin));
   }
   return static_cast<double>(to.size() * sizeof(float)) / best;
 }
