@@ -4,12 +4,14 @@ usage: ./dev docs [--check]
 
 Operators.md from the operators' TableGen, Passes.md from mlc-opt,
 CommandLine.md from each tool's --help, OnnxOperators.md from the importer and
-the onnx package, Audit.md from mlc-rules audit, rules/*.md from the rule files.
+the onnx package, Audit.md from mlc-rules audit, ClusterFiles.md from the cluster
+files, rules/*.md from the rule files.
 --check writes nothing and names the
 pages that are not current.
 """
 
 import argparse
+import json
 import pathlib
 import re
 import subprocess
@@ -107,7 +109,43 @@ def onnx_operators(build):
     return NOTE.format(source="passes/Import or docs/onnx_page.py") + onnx_page.page(build)
 
 
-PAGES = {"Operators.md": operators, "OnnxOperators.md": onnx_operators, "Passes.md": passes, "CommandLine.md": command_line, "Audit.md": audit}
+def amount(value):
+    if isinstance(value, list):
+        return ", ".join(f"{ranks}: {rate:.4g}" for ranks, rate in value)
+    return f"{value:.4g}"
+
+
+def sourced(value, path=""):
+    """Path, value and source of each number of a cluster file."""
+    if isinstance(value, dict) and set(value) == {"value", "source"}:
+        yield path, amount(value["value"]), value["source"]
+        return
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, inner in items:
+        if isinstance(value, list) and isinstance(inner, dict):
+            key = inner.get("name", key)
+        yield from sourced(inner, f"{path} {key}".strip())
+
+
+def cluster_files(build):
+    folder = ROOT / "simulator/cluster"
+    text = NOTE.format(source="simulator/cluster/machines/*.json and simulator/cluster/Constants.def")
+    text += ("# The clusters that ship with mlc\n\nEach is `cluster:NAME` for `mlc inspect` and `mlc calibrate` ([Clusters.md](Clusters.md)). "
+             "Seconds, bytes and flops a second.\n")
+    for path in sorted((folder / "machines").glob("*.json")):
+        cluster = json.loads(path.read_text())
+        nodes = ", ".join(f"{row['count']} of {row['ranks']} {row['device']}" for row in cluster["nodes"])
+        text += f"\n## `cluster:{cluster['name']}`\n\n{cluster['description']}. Nodes: {nodes}.\n\n| number | value | source |\n|---|---|---|\n"
+        text += "".join(f"| {name} | {value} | {source} |\n" for name, value, source in sourced(cluster))
+    text += ("\n## Constants of training\n\nThe keys of `training`, with the value of a file that does not have one. A fit holds to "
+             "`held` constants ten times as strongly.\n\n| key | value | held | meaning |\n|---|---|---|---|\n")
+    rows = re.findall(r'^MLC_CONSTANT\(\w+, "(\w+)", ([\d.e-]+), (\d+), "(.*)"\)$', (folder / "Constants.def").read_text(), re.M)
+    text += "".join(f"| `{key}` | {start} | {'yes' if held == '10' else ''} | {meaning} |\n" for key, start, held, meaning in rows)
+    return text
+
+
+PAGES = {"Operators.md": operators, "OnnxOperators.md": onnx_operators, "Passes.md": passes, "CommandLine.md": command_line, "Audit.md": audit,
+         "ClusterFiles.md": cluster_files}
 
 
 def rules(build):

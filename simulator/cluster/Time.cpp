@@ -15,6 +15,11 @@ simulator::Time simulator::toTime(double seconds) {
                               : std::numeric_limits<Time>::max();
 }
 
+simulator::Time simulator::sum(Time a, Time b) {
+  constexpr Time longest = std::numeric_limits<Time>::max();
+  return a > longest - b ? longest : a + b;
+}
+
 double simulator::toSeconds(Time time) {
   return double(time) / double(kPicosecondsPerSecond);
 }

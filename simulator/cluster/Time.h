@@ -23,6 +23,9 @@ inline constexpr Time kPicosecondsPerSecond = 1'000'000'000'000;
 Time toTime(double seconds);
 double toSeconds(Time time);
 
+/// The sum of times from 0 on; what is longer than the longest time is that.
+Time sum(Time a, Time b);
+
 /// "12.3 ms", "4 us": three digits, for people.
 std::string toText(Time time);
 

@@ -2,6 +2,7 @@
 
 #include "codegen/target/TargetFile.h"
 #include "tools/mlc/Calibration.h"
+#include "tools/mlc/ClusterFiles.h"
 #include "tools/mlc/Command.h"
 #include "tools/mlc/Failure.h"
 #include "tools/mlc/OutputFile.h"
@@ -20,32 +21,79 @@ class CalibrateCommand : public Command {
 public:
   CalibrateCommand()
       : Command("calibrate",
-                "Measure this machine, or what a model's operators take on it"),
+                "Measure this machine, or what a model's operators take on "
+                "it; or a cluster's links, or its constants from measured "
+                "iterations"),
         model(sub, "<model.onnx>"), inputs(sub),
         output("o", cl::value_desc("file.json"),
                cl::desc("The target description to write, for "
-                        "--target=file.json (standard output)"),
+                        "--target=file.json (standard output), or the fitted "
+                        "cluster"),
                cl::sub(sub)),
-        asJson("json", cl::desc("Print one JSON object (of a model)"),
+        asJson("json",
+               cl::desc("Print one JSON object (of a model, or a cluster)"),
                cl::sub(sub)),
         runs("runs", cl::init(20), cl::value_desc("number"),
-             cl::desc("Timed runs of the model (20)"), cl::sub(sub)) {}
+             cl::desc("Timed runs of the model (20)"), cl::sub(sub)),
+        cluster("cluster", cl::value_desc("file.json"),
+                cl::desc("Fit the constants of this cluster, or of "
+                         "cluster:<name>, to --iterations; or, without them, "
+                         "measure the links between the launcher's ranks, or "
+                         "--ranks threads, with the cluster's device "
+                         "(docs/Clusters.md)"),
+                cl::sub(sub)),
+        ranks("ranks", cl::init(0), cl::value_desc("number"),
+              cl::desc("Threads whose links are measured (as many as the "
+                       "cluster has)"),
+              cl::sub(sub)),
+        iterations("iterations", cl::value_desc("file.csv"),
+                   cl::desc("Measured iterations of GPTs, several times for "
+                            "several files"),
+                   cl::sub(sub)),
+        holdout("holdout", cl::init(0.8), cl::value_desc("share"),
+                cl::desc("Share of the iterations, chosen by --seed, that the "
+                         "fit does not see and that errors are of (0.8)"),
+                cl::sub(sub)) {
+    inputs.seed.setDescription("Seed of the random inputs, or of the "
+                               "iterations that are fitted (0)");
+  }
 
   llvm::Error run() override;
 
 private:
   llvm::Error addTimings(const Target &target);
+  llvm::Error calibrateCluster();
 
   ModelOptions model;
   InputOptions inputs;
   cl::opt<std::string> output;
   cl::opt<bool> asJson;
   cl::opt<unsigned> runs;
+  cl::opt<std::string> cluster;
+  cl::opt<int> ranks;
+  cl::list<std::string> iterations;
+  cl::opt<double> holdout;
 };
 
 } // namespace
 
+llvm::Error CalibrateCommand::calibrateCluster() {
+  if (cluster.empty())
+    return fail(Exit::Usage, "--iterations are of a --cluster; give both");
+  if (!model.model.empty() || !model.timings.empty())
+    return fail(Exit::Usage, "--cluster is not for a model; give one of them");
+  if (iterations.empty())
+    return measureLinks({cluster, ranks, output});
+  if (ranks.getNumOccurrences())
+    return fail(Exit::Usage, "--ranks is for measuring links, and --iterations "
+                             "fits constants; give one of them");
+  return fitCluster(
+      {cluster, iterations, holdout, inputs.seed, output, asJson});
+}
+
 llvm::Error CalibrateCommand::run() {
+  if (!cluster.empty() || !iterations.empty())
+    return calibrateCluster();
   if (runs == 0)
     return fail(Exit::Usage, "--runs 0: expected at least 1");
   if (model.model.empty() != model.timings.empty())

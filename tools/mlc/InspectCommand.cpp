@@ -7,6 +7,8 @@
 
 #include "runtime/Text.h"
 #include "runtime/train/StepSchedule.h"
+#include "simulator/cluster/ClusterFile.h"
+#include "tools/mlc/ClusterFiles.h"
 #include "tools/mlc/Command.h"
 #include "tools/mlc/Explain.h"
 #include "tools/mlc/Failure.h"
@@ -29,19 +31,29 @@ class InspectCommand : public Command {
 public:
   InspectCommand()
       : Command("inspect", "Show what is in an artifact: inputs and outputs, "
-                           "memory, kernels, applied rewrites"),
-        file(cl::Positional, cl::desc("<model.mlca>"), cl::sub(sub)),
+                           "memory, kernels, applied rewrites; or a cluster, "
+                           "and what all-reduces take on it"),
+        file(cl::Positional,
+             cl::desc("<model.mlca, cluster.json or cluster:name>"),
+             cl::sub(sub)),
         dims("dim", cl::value_desc("name=N"),
              cl::desc("Size of an open dim, to plan memory for"), cl::sub(sub)),
         extract("extract", cl::value_desc("folder"),
                 cl::desc("Write source, PTX and machine code of the kernels "
                          "for GPUs there"),
                 cl::sub(sub)),
+        bytes("bytes", cl::init(64 << 20), cl::value_desc("number"),
+              cl::desc("Of a cluster's all-reduces (67108864)"), cl::sub(sub)),
+        ranks("ranks", cl::init(0), cl::value_desc("number"),
+              cl::desc("Of a cluster's all-reduces, its first ones (several "
+                       "numbers)"),
+              cl::sub(sub)),
         asJson("json", cl::desc("Print one JSON object"), cl::sub(sub)) {}
 
   llvm::Error run() override;
 
 private:
+  llvm::Error inspectCluster() const;
   struct Contents {
     json::Value manifest;
     json::Array steps, images;
@@ -58,6 +70,8 @@ private:
   cl::opt<std::string> file;
   cl::list<std::string> dims;
   cl::opt<std::string> extract;
+  cl::opt<int64_t> bytes;
+  cl::opt<int> ranks;
   cl::opt<bool> asJson;
 };
 
@@ -283,9 +297,23 @@ void printScalars(const json::Object &manifest) {
 
 } // namespace
 
+llvm::Error InspectCommand::inspectCluster() const {
+  if (!dims.empty() || !extract.empty())
+    return fail(Exit::Usage, "--dim and --extract are of artifacts, not of a "
+                             "cluster; leave them out");
+  auto cluster = openCluster(file);
+  if (!cluster)
+    return cluster.takeError();
+  return printCluster(*cluster, bytes, ranks, asJson);
+}
+
 llvm::Error InspectCommand::run() {
   if (file.empty())
-    return fail(Exit::Usage, "inspect: no file; give an artifact (.mlca)");
+    return fail(Exit::Usage, "inspect: no file; give an artifact (.mlca), or "
+                             "a cluster (.json)");
+  if (llvm::StringRef(file).ends_with(".json") ||
+      simulator::isShippedCluster(file.getValue()))
+    return inspectCluster();
   auto sizes = parseDims(dims);
   if (!sizes)
     return sizes.takeError();
