@@ -38,59 +38,71 @@ Status Carried::open(const Artifact &artifact, const Stages &all,
 
 Status Carried::add(const Artifact &artifact, Use source,
                     const std::vector<Use> &readers) {
-  const int own = ranks ? ranks->rank() : 0;
-  auto rankOf = [&](const Use &use) {
-    return stages->rankOf(stages->entry(use.entry)->stage);
-  };
-  Value value{artifact.program(source.entry).outputs[source.port].name,
-              source,
-              rankOf(source) == own,
-              {},
-              findMoves(source, readers),
-              {},
-              {},
-              {}};
-  for (const Use &reader : readers)
-    if (rankOf(reader) == own)
-      value.readers.push_back(reader);
-  if (!value.isMadeHere)
-    value.moves.erase(
-        std::remove_if(value.moves.begin(), value.moves.end(),
-                       [&](const Move &move) { return move.rank != own; }),
-        value.moves.end());
-  if (!value.moves.empty())
+  Value value;
+  value.name = artifact.program(source.entry).outputs[source.port].name;
+  value.source = source;
+  value.isOfUpdate = stages->entry(source.entry)->isUpdate();
+  const size_t replicas = value.isOfUpdate ? 1 : stages->countReplicas();
+  bool moves = false;
+  for (size_t replica = 0; replica < replicas; ++replica) {
+    value.routes.push_back(findRoute(source, readers, replica));
+    moves |= !value.routes.back().moves.empty();
+  }
+  if (moves)
     if (Status status = allocateFirst(artifact, readers.front(), value);
         !status.ok())
       return status;
   allocatedBytes += value.buffers.empty() ? 0 : value.buffers[0].bytes;
   values.push_back(std::move(value));
-  return Status::success();
+  // The next micro-batch need not wait for the message of the last.
+  return moves ? addBuffer(values.back()) : Status::success();
 }
 
 /// To each rank goes one message: that of the nearest stage behind which reads
 /// the value there, or else of the nearest before.
-std::vector<Carried::Move>
-Carried::findMoves(const Use &source, const std::vector<Use> &readers) const {
-  const int64_t from = stages->entry(source.entry)->stage;
+Carried::Route Carried::findRoute(const Use &source,
+                                  const std::vector<Use> &readers,
+                                  size_t replica) const {
+  const int own = ranks ? ranks->rank() : 0;
+  const Stages::Entry &maker = *stages->entry(source.entry);
+  const bool isUpdate = maker.isUpdate();
+  // Of what all ranks of a stage make, others take that of the first.
+  const int from = isUpdate ? stages->ranksOf(maker.stage).front()
+                            : stages->rankOf(maker.stage, replica);
+  auto makes = [&](int rank) {
+    return isUpdate ? stages->isOn(maker.stage, rank) : rank == from;
+  };
+  Route route;
+  route.isMadeHere = makes(own);
   std::vector<Move> moves;
   for (const Use &reader : readers) {
-    const int64_t to = stages->entry(reader.entry)->stage;
-    const int rank = stages->rankOf(to);
-    if (rank == stages->rankOf(from))
-      continue;
-    auto known =
-        std::find_if(moves.begin(), moves.end(),
-                     [&](const Move &move) { return move.rank == rank; });
-    auto isNearer = [&](int64_t a, int64_t b) {
-      return (a > from) != (b > from) ? a > from
-                                      : std::abs(a - from) < std::abs(b - from);
-    };
-    if (known == moves.end())
-      moves.push_back({rank, from, to});
-    else if (isNearer(to, known->to))
-      known->to = to;
+    const int64_t stage = stages->entry(reader.entry)->stage;
+    const std::vector<int> there =
+        isUpdate ? stages->ranksOf(stage)
+                 : std::vector<int>{stages->rankOf(stage, replica)};
+    for (int to : there) {
+      if (to == own)
+        route.readers.push_back(reader);
+      if (makes(to))
+        continue;
+      auto known =
+          std::find_if(moves.begin(), moves.end(),
+                       [&](const Move &move) { return move.to == to; });
+      auto isNearer = [&](int64_t a, int64_t b) {
+        return (a > maker.stage) != (b > maker.stage)
+                   ? a > maker.stage
+                   : std::abs(a - maker.stage) < std::abs(b - maker.stage);
+      };
+      if (known == moves.end())
+        moves.push_back({from, to, stage});
+      else if (isNearer(stage, known->stage))
+        known->stage = stage;
+    }
   }
-  return moves;
+  for (const Move &move : moves)
+    if (move.from == own || move.to == own)
+      route.moves.push_back(move);
+  return route;
 }
 
 /// Makes the first memory of a value that ranks send, by the dims of a reader.
@@ -118,27 +130,41 @@ Status Carried::allocateFirst(const Artifact &artifact, const Use &reader,
 // Memory
 //===----------------------------------------------------------------------===//
 
-/// Memory for one more micro-batch; `buffer` is its number. The first one has
-/// no memory if the dims are not known before the first run.
-Status Carried::acquire(Value &value, int64_t batch, size_t &buffer) {
-  if (value.free.empty()) {
-    HostTensor tensor;
-    if (!value.buffers.empty()) {
-      const HostTensor &known = value.buffers.front();
-      if (Status status = HostTensor::zeros(known.type, known.dims, tensor);
-          !status.ok())
-        return status;
-      allocatedBytes += tensor.bytes;
-      ++allocationCount;
-    }
-    value.free.push_back(value.buffers.size());
-    value.buffers.push_back(std::move(tensor));
+/// Adds memory as the first has; the first itself has none if the dims are not
+/// known before the first run.
+Status Carried::addBuffer(Value &value) {
+  HostTensor tensor;
+  if (!value.buffers.empty()) {
+    const HostTensor &known = value.buffers.front();
+    if (Status status = HostTensor::zeros(known.type, known.dims, tensor);
+        !status.ok())
+      return status;
+    allocatedBytes += tensor.bytes;
+    ++allocationCount;
+  }
+  value.free.push_back(value.buffers.size());
+  value.buffers.push_back(std::move(tensor));
+  return Status::success();
+}
+
+/// Memory for one more micro-batch; `buffer` is its number. How much there is
+/// follows from the schedule, not from when messages go: rather than to take
+/// more, this waits for the value's oldest message.
+Status Carried::acquire(size_t index, int64_t batch, size_t &buffer) {
+  Value &value = values[index];
+  while (value.free.empty()) {
+    auto isOwn = [&](const Sent &one) { return one.value == index; };
+    const bool isSent = std::any_of(sent.begin(), sent.end(), isOwn);
+    if (Status status = isSent ? awaitOne(index) : addBuffer(value);
+        !status.ok())
+      return status;
   }
   buffer = value.free.back();
   value.free.pop_back();
+  const Route &route = routeOf(value, batch);
   value.held[batch] = {buffer,
-                       value.readers.size() +
-                           (value.isMadeHere ? value.moves.size() : 0),
+                       route.readers.size() +
+                           (route.isMadeHere ? route.moves.size() : 0),
                        std::nullopt};
   return Status::success();
 }
@@ -177,8 +203,11 @@ Status Carried::copyFirst(Value &value, const OpenEntry &open, int64_t batch) {
 //===----------------------------------------------------------------------===//
 
 Status Carried::bind(size_t entry, OpenEntry &open, int64_t batch) {
-  for (Value &value : values) {
-    for (const Use &reader : value.readers) {
+  for (size_t index = 0; index < values.size(); ++index) {
+    Value &value = values[index];
+    if (value.isOfUpdate != (batch < 0))
+      continue;
+    for (const Use &reader : routeOf(value, batch).readers) {
       if (reader.entry != entry)
         continue;
       auto found = value.held.find(batch);
@@ -200,7 +229,7 @@ Status Carried::bind(size_t entry, OpenEntry &open, int64_t batch) {
     if (value.source.entry != entry)
       continue;
     size_t buffer;
-    if (Status status = acquire(value, batch, buffer); !status.ok())
+    if (Status status = acquire(index, batch, buffer); !status.ok())
       return status;
     const HostTensor &tensor = value.buffers[buffer];
     if (mlc_status status = mlc_session_bind_output(
@@ -213,10 +242,12 @@ Status Carried::bind(size_t entry, OpenEntry &open, int64_t batch) {
 
 Status Carried::keep(size_t entry, OpenEntry &open, int64_t batch) {
   for (Value &value : values) {
+    if (value.isOfUpdate != (batch < 0))
+      continue;
     if (value.source.entry == entry)
       if (Status status = copyFirst(value, open, batch); !status.ok())
         return status;
-    for (const Use &reader : value.readers)
+    for (const Use &reader : routeOf(value, batch).readers)
       if (reader.entry == entry)
         release(value, batch);
   }
@@ -237,9 +268,10 @@ void Carried::clear() {
 
 Status Carried::move(size_t index, const Move &move, int64_t batch) {
   Value &value = values[index];
+  const bool isMadeHere = routeOf(value, batch).isMadeHere;
   size_t buffer;
-  if (!value.isMadeHere) {
-    if (Status status = acquire(value, batch, buffer); !status.ok())
+  if (!isMadeHere) {
+    if (Status status = acquire(index, batch, buffer); !status.ok())
       return status;
   } else if (auto held = value.held.find(batch); held != value.held.end()) {
     buffer = held->second.buffer;
@@ -249,11 +281,11 @@ Status Carried::move(size_t index, const Move &move, int64_t batch) {
   }
   const HostTensor &tensor = value.buffers[buffer];
   const uint64_t message = ranks->beginMessage(
-      stages->findChannel(stages->rankOf(move.from), move.rank),
+      stages->findChannel(move.from, move.to),
       printable(value.name).substr(0, 48) +
           (batch < 0 ? "" : " of micro-batch " + std::to_string(batch)),
       tensor.data.get(), tensor.bytes);
-  if (value.isMadeHere)
+  if (isMadeHere)
     sent.push_back({message, index, batch});
   else
     value.held[batch].message = message;
@@ -262,11 +294,11 @@ Status Carried::move(size_t index, const Move &move, int64_t batch) {
 
 Status Carried::transfer(int64_t from, int64_t to, int64_t batch) {
   for (size_t i = 0; i < values.size(); ++i) {
-    const Stages::Entry &source = *stages->entry(values[i].source.entry);
-    if (source.isUpdate() || source.stage != from)
+    if (values[i].isOfUpdate ||
+        stages->entry(values[i].source.entry)->stage != from)
       continue;
-    for (const Move &one : values[i].moves)
-      if (one.to == to)
+    for (const Move &one : routeOf(values[i], batch).moves)
+      if (one.stage == to)
         if (Status status = move(i, one, batch); !status.ok())
           return status;
   }
@@ -277,7 +309,7 @@ Status Carried::transferUpdate(size_t entry) {
   for (size_t i = 0; i < values.size(); ++i) {
     if (values[i].source.entry != entry)
       continue;
-    for (const Move &one : values[i].moves)
+    for (const Move &one : routeOf(values[i], -1).moves)
       if (Status status = move(i, one, /*batch=*/-1); !status.ok())
         return status;
   }
@@ -297,6 +329,18 @@ Status Carried::reap(bool waits) {
     release(values[one.value], one.batch);
   }
   sent.resize(kept);
+  return Status::success();
+}
+
+/// Waits for the oldest message that takes the value away.
+Status Carried::awaitOne(size_t index) {
+  auto one = std::find_if(sent.begin(), sent.end(), [&](const Sent &other) {
+    return other.value == index;
+  });
+  if (Status status = ranks->waitForMessage(one->message); !status.ok())
+    return status;
+  release(values[index], one->batch);
+  sent.erase(one);
   return Status::success();
 }
 

@@ -57,18 +57,26 @@ private:
     /// The message that brings it, if it is still waited for.
     std::optional<uint64_t> message;
   };
-  /// A message that takes the value to another rank, with the transfer between
-  /// these stages.
+  /// A message that takes the value from rank to rank, with the transfer to
+  /// this stage.
   struct Move {
-    int rank;
-    int64_t from, to;
+    int from, to;
+    int64_t stage;
+  };
+  /// The way of a value in a replica of the pipeline, as far as this rank is on
+  /// it.
+  struct Route {
+    bool isMadeHere = false;
+    std::vector<Use> readers;
+    std::vector<Move> moves; ///< from here, or the one that comes here
   };
   struct Value {
     std::string name;
     Use source;
-    bool isMadeHere;
-    std::vector<Use> readers; ///< on this rank
-    std::vector<Move> moves;  ///< to all others, or the one that comes here
+    /// Whether an update makes it, rather than a pass for a micro-batch.
+    bool isOfUpdate = false;
+    /// For each replica; one for the results of an update.
+    std::vector<Route> routes;
     std::vector<HostTensor> buffers;
     std::vector<size_t> free;
     std::map<int64_t, Held> held;
@@ -81,15 +89,20 @@ private:
 
   Status add(const Artifact &artifact, Use source,
              const std::vector<Use> &readers);
-  std::vector<Move> findMoves(const Use &source,
-                              const std::vector<Use> &readers) const;
+  Route findRoute(const Use &source, const std::vector<Use> &readers,
+                  size_t replica) const;
+  const Route &routeOf(const Value &value, int64_t batch) const {
+    return value.routes[batch < 0 ? 0 : stages->replicaOf(batch)];
+  }
   static Status allocateFirst(const Artifact &artifact, const Use &reader,
                               Value &value);
-  Status acquire(Value &value, int64_t batch, size_t &buffer);
+  Status acquire(size_t index, int64_t batch, size_t &buffer);
+  Status addBuffer(Value &value);
   Status copyFirst(Value &value, const OpenEntry &open, int64_t batch);
   void release(Value &value, int64_t batch);
   Status move(size_t index, const Move &move, int64_t batch);
   Status reap(bool waits);
+  Status awaitOne(size_t index);
 
   const Stages *stages = nullptr;
   Ranks *ranks = nullptr;

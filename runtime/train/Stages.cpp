@@ -37,15 +37,33 @@ Status Stages::of(const Artifact &artifact, int ranks, Stages &stages) {
     if (auto entry = parseEntry(artifact.program(i).name);
         entry && entry->stage < count)
       stages.entries[i] = entry;
-  stages.rankOfStage.assign(count, 0);
+  const int64_t batches = artifact.training()->accumulate;
+  stages.ranksOfStage.assign(count, {0});
+  stages.replicas = {std::vector<int>(count, 0)};
+  stages.replicaOfBatch.assign(batches, 0);
   if (ranks == 1)
     return Status::success();
   Status status = stages.readTable(artifact, ranks);
   if (status.ok())
-    status = stages.place(ranks);
+    status = stages.place(batches);
+  if (status.ok())
+    status = stages.checkStatistics(artifact);
   if (status.ok())
     stages.findChannels(artifact);
   return status;
+}
+
+/// Running statistics move with every micro-batch, in order.
+Status Stages::checkStatistics(const Artifact &artifact) const {
+  for (size_t i = 0; i < entries.size(); ++i)
+    if (entries[i] && entries[i]->kind == ActionKind::Forward &&
+        artifact.stateUse(i).hasWrites && ranksOf(entries[i]->stage).size() > 1)
+      return Status::error(MLC_UNSUPPORTED,
+                           "stage " + std::to_string(entries[i]->stage) +
+                               " moves running statistics, and several ranks "
+                               "have it; take a schedule with each stage on "
+                               "one rank, or leave --training-form out");
+  return Status::success();
 }
 
 std::optional<size_t> Stages::find(int64_t stage, ActionKind kind) const {
@@ -111,40 +129,76 @@ Status Stages::readTable(const Artifact &artifact, int ranks) {
   return schedule::addTransfers(table, all);
 }
 
-/// Finds the rank of each stage.
-Status Stages::place(int ranks) {
-  std::fill(rankOfStage.begin(), rankOfStage.end(), -1);
-  for (int rank = 0; rank < ranks; ++rank)
-    for (const schedule::Action &action : table.ranks[rank]) {
-      int &known = rankOfStage[action.stage];
-      if (known >= 0 && known != rank)
-        return Status::error(MLC_UNSUPPORTED,
-                             "stage " + std::to_string(action.stage) +
-                                 " is on ranks " + std::to_string(known) +
-                                 " and " + std::to_string(rank) +
-                                 "; training has each stage on one rank");
+bool Stages::isOn(int64_t stage, int rank) const {
+  const std::vector<int> &having = ranksOfStage[stage];
+  return std::find(having.begin(), having.end(), rank) != having.end();
+}
+
+/// Finds the ranks of the stages, for each micro-batch.
+Status Stages::place(int64_t batches) {
+  std::vector<std::vector<int>> ofBatch(batches, std::vector<int>(count(), -1));
+  for (std::vector<int> &ranks : ranksOfStage)
+    ranks.clear();
+  for (size_t r = 0; r < table.ranks.size(); ++r)
+    for (const schedule::Action &action : table.ranks[r]) {
       if (action.slice != schedule::kNone || action.version != schedule::kNone)
         return Status::error(MLC_UNSUPPORTED,
                              "the schedule has " + toString(action) +
                                  "; training knows neither slices nor weight "
                                  "versions");
+      if (!schedule::isCompute(action.kind) ||
+          !schedule::hasMicroBatch(action.kind))
+        continue;
+      const int rank = static_cast<int>(r);
+      int &known = ofBatch[action.microBatch][action.stage];
+      if (known >= 0 && known != rank)
+        return Status::error(
+            MLC_UNSUPPORTED,
+            "stage " + std::to_string(action.stage) + " runs micro-batch " +
+                std::to_string(action.microBatch) + " on ranks " +
+                std::to_string(known) + " and " + std::to_string(rank) +
+                "; training runs it on one");
       known = rank;
+      if (!isOn(action.stage, rank))
+        ranksOfStage[action.stage].push_back(rank);
     }
-  for (size_t stage = 0; stage < rankOfStage.size(); ++stage)
-    if (rankOfStage[stage] < 0)
-      return Status::error(MLC_USAGE, "no rank of the schedule has stage " +
-                                          std::to_string(stage));
+  replicas.clear();
+  for (int64_t batch = 0; batch < batches; ++batch) {
+    for (int64_t stage = 0; stage < count(); ++stage)
+      if (ofBatch[batch][stage] < 0)
+        return Status::error(MLC_USAGE, "no rank of the schedule has stage " +
+                                            std::to_string(stage) +
+                                            " for micro-batch " +
+                                            std::to_string(batch));
+    auto known = std::find(replicas.begin(), replicas.end(), ofBatch[batch]);
+    replicaOfBatch[batch] = known - replicas.begin();
+    if (known == replicas.end())
+      replicas.push_back(ofBatch[batch]);
+  }
   return Status::success();
 }
 
 void Stages::findChannels(const Artifact &artifact) {
   std::set<std::pair<int, int>> found;
-  for (auto [source, reader] : findReaders(artifact)) {
-    const int from = rankOf(entries[source]->stage),
-              to = rankOf(entries[reader]->stage);
+  auto add = [&](int from, int to) {
     if (from != to)
       found.insert({from, to});
+  };
+  for (auto [source, reader] : findReaders(artifact)) {
+    const int64_t from = entries[source]->stage, to = entries[reader]->stage;
+    if (entries[source]->isUpdate())
+      for (int rank : ranksOf(to))
+        add(ranksOf(from).front(), rank);
+    else
+      for (size_t replica = 0; replica < replicas.size(); ++replica)
+        add(rankOf(from, replica), rankOf(to, replica));
   }
+  // Sums of gradients go to the first rank of a stage and back.
+  for (const std::vector<int> &ranks : ranksOfStage)
+    for (int rank : ranks) {
+      add(ranks.front(), rank);
+      add(rank, ranks.front());
+    }
   for (auto [from, to] : found)
     pairs.push_back({from, to});
 }

@@ -30,13 +30,26 @@ public:
   /// stages, or cannot run.
   static Status of(const Artifact &artifact, int ranks, Stages &stages);
 
-  int64_t count() const { return static_cast<int64_t>(rankOfStage.size()); }
+  int64_t count() const { return static_cast<int64_t>(ranksOfStage.size()); }
   /// Nothing for an entry that no stage has.
   const std::optional<Entry> &entry(size_t index) const {
     return entries[index];
   }
   std::optional<size_t> find(int64_t stage, schedule::ActionKind kind) const;
-  int rankOf(int64_t stage) const { return rankOfStage[stage]; }
+
+  /// The ranks that have a stage, in order; each has all of its weights, and
+  /// the first is the one that others have news of the stage from.
+  const std::vector<int> &ranksOf(int64_t stage) const {
+    return ranksOfStage[stage];
+  }
+  bool isOn(int64_t stage, int rank) const;
+  /// Micro-batches that the same ranks run make a *replica* of the pipeline.
+  size_t countReplicas() const { return replicas.size(); }
+  size_t replicaOf(int64_t batch) const { return replicaOfBatch[batch]; }
+  int rankOf(int64_t stage, size_t replica) const {
+    return replicas[replica][stage];
+  }
+
   bool hasTable() const { return !table.ranks.empty(); }
   /// The actions of a rank in the table.
   const std::vector<schedule::Action> &actions(int rank) const {
@@ -51,13 +64,17 @@ public:
 
 private:
   Status readTable(const Artifact &artifact, int ranks);
-  Status place(int ranks);
+  Status place(int64_t batches);
+  Status checkStatistics(const Artifact &artifact) const;
   void findChannels(const Artifact &artifact);
   std::vector<std::pair<size_t, size_t>>
   findReaders(const Artifact &artifact) const;
 
   std::vector<std::optional<Entry>> entries;
-  std::vector<int> rankOfStage;
+  std::vector<std::vector<int>> ranksOfStage;
+  /// For each replica the rank of each stage.
+  std::vector<std::vector<int>> replicas;
+  std::vector<size_t> replicaOfBatch;
   schedule::Table table;
   std::vector<Ranks::Channel> pairs;
 };

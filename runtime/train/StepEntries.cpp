@@ -74,8 +74,9 @@ Status StepEntries::open(mlc_artifact *handle, const mlc_session_options &how) {
     if (!status.ok())
       return status;
   }
-  return carried.open(*artifact, stages,
-                      isPipeline() ? group.get().get() : nullptr);
+  Ranks *others = isPipeline() ? group.get().get() : nullptr;
+  sums.open(*artifact, stages, others, session());
+  return carried.open(*artifact, stages, others);
 }
 
 /// Binds samples and numbers once; steps change only the contents.
@@ -142,6 +143,8 @@ Status StepEntries::run(const Action &action) {
   const int64_t batch = action.batch.value_or(-1);
   if (action.kind == Action::Transfer)
     return carried.transfer(action.from, action.to, batch);
+  if (action.kind == Action::Reduce)
+    return sums.reduce(action.from);
   Status status;
   if (action.kind == Action::Run) {
     OpenEntry &entry = entries[action.entry];
@@ -233,9 +236,11 @@ Status StepEntries::share(double &loss, std::optional<bool> &finite) const {
   for (size_t i = 0; i < entries.size(); ++i)
     hasLoss |= i != evaluation && hasRun[i] && findOutput(i, "loss");
   Status status = group.gather({hasLoss, bits, finite ? *finite + 1 : 0}, all);
+  loss = 0;
   for (size_t r = 0; status.ok() && r < all.size(); r += 3) {
-    if (all[r])
-      std::memcpy(&loss, &all[r + 1], sizeof(loss));
+    double own;
+    std::memcpy(&own, &all[r + 1], sizeof(own));
+    loss += all[r] ? own : 0;
     if (all[r + 2])
       finite = all[r + 2] == 2;
   }
@@ -245,7 +250,7 @@ Status StepEntries::share(double &loss, std::optional<bool> &finite) const {
 int StepEntries::rankOfState(size_t state) const {
   for (size_t i = 0; i < entries.size(); ++i)
     if (stages.entry(i) && artifact->stateUse(i).writes[state])
-      return stages.rankOf(stages.entry(i)->stage);
+      return stages.ranksOf(stages.entry(i)->stage).front();
   return 0;
 }
 
@@ -270,7 +275,7 @@ Status StepEntries::addMemory(uint64_t &arena, uint64_t &bound) const {
 }
 
 uint64_t StepEntries::allocations() const {
-  uint64_t count = carried.allocations();
+  uint64_t count = carried.allocations() + sums.allocations();
   for (size_t i = 0; i < entries.size(); ++i)
     if (i != evaluation)
       count += mlc_session_allocation_count(entries[i].session.get());

@@ -7,6 +7,7 @@
 #include "runtime/train/Carried.h"
 #include "runtime/train/Group.h"
 #include "runtime/train/Program.h"
+#include "runtime/train/StageSums.h"
 #include "runtime/train/StepSchedule.h"
 
 #include <map>
@@ -81,6 +82,7 @@ private:
   std::vector<HostTensor> samples;
   std::map<InputRole, HostTensor> numbers;
   Carried carried;
+  StageSums sums;
   /// The batch that the samples are of.
   std::optional<int64_t> filled;
 };

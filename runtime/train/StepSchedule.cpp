@@ -39,6 +39,13 @@ static void addInTurn(const Stages &stages, int64_t batches,
 
 /// What the table has for the rank, except updates.
 static void addTable(const Stages &stages, int rank, StepSchedule &schedule) {
+  std::vector<uint8_t> isReduced(stages.count());
+  auto reduce = [&](int64_t stage) {
+    if (stages.ranksOf(stage).size() > 1 && stages.isOn(stage, rank) &&
+        !isReduced[stage])
+      schedule.push_back({Action::Reduce, 0, std::nullopt, stage, stage});
+    isReduced[stage] = true;
+  };
   for (const schedule::Action &action : stages.actions(rank)) {
     if (schedule::isSend(action.kind) || schedule::isReceive(action.kind)) {
       Action move{Action::Transfer, 0, action.microBatch, action.stage,
@@ -46,12 +53,16 @@ static void addTable(const Stages &stages, int rank, StepSchedule &schedule) {
       if (schedule::isReceive(action.kind))
         std::swap(move.from, move.to);
       schedule.push_back(move);
-    } else if (action.microBatch != schedule::kNone &&
-               action.kind != ActionKind::Step) {
+    } else if (action.kind == ActionKind::ReduceGradients) {
+      reduce(action.stage);
+    } else if (schedule::isCompute(action.kind) &&
+               schedule::hasMicroBatch(action.kind)) {
       for (size_t entry : entriesOf(stages, action.stage, action.kind))
         schedule.push_back({Action::Run, entry, action.microBatch});
     }
   }
+  for (int64_t stage = 0; stage < stages.count(); ++stage)
+    reduce(stage);
 }
 
 StepSchedule train::makeStepSchedule(const Artifact &artifact,
@@ -71,7 +82,7 @@ StepSchedule train::makeStepSchedule(const Artifact &artifact,
   else
     addInTurn(stages, batches, made);
   for (size_t entry : stages.updates())
-    made.push_back({stages.rankOf(stages.entry(entry)->stage) == rank
+    made.push_back({stages.isOn(stages.entry(entry)->stage, rank)
                         ? Action::Run
                         : Action::Elsewhere,
                     entry});

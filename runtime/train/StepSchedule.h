@@ -27,7 +27,9 @@ struct Action {
     /// Sends, or receives, what stage `from` has for stage `to`.
     Transfer,
     /// `entry` runs on another rank, which may send results of it here.
-    Elsewhere
+    Elsewhere,
+    /// Adds up the gradients of stage `from` over the ranks that have it.
+    Reduce
   };
   Kind kind = Run;
   /// Its number in the artifact.

@@ -43,9 +43,8 @@ Status Trainer::open(mlc_artifact *artifact) {
   how.threads = options.threads;
   how.device = options.device.empty() ? nullptr : options.device.c_str();
   // Entries of stages are programs of one rank.
-  how.ranks = group().get() && !entries.isPipeline()
-                  ? makeHandle(group().get())
-                  : nullptr;
+  how.ranks = group().get() && !entries.isPipeline() ? makeHandle(group().get())
+                                                     : nullptr;
   status = entries.open(artifact, how);
   // The sessions hold their own reference.
   mlc_ranks_close(how.ranks);
