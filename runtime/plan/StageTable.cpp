@@ -1,5 +1,6 @@
 //===- StageTable.cpp - The table of a plan's stages ----------------------===//
 
+#include "runtime/FileBytes.h"
 #include "runtime/Text.h"
 #include "runtime/Training.h"
 #include "runtime/plan/Plan.h"
@@ -54,7 +55,41 @@ Status Plan::checkStaged() const {
   return own.makeTable(table);
 }
 
+static bool isFile(const std::string &schedule) {
+  constexpr std::string_view ending = ".csv";
+  return schedule.size() > ending.size() &&
+         std::string_view(schedule).substr(schedule.size() - ending.size()) ==
+             ending;
+}
+
+/// Reads a table that somebody wrote, and checks that it trains these stages.
+static Status readTable(const TrainingPlan &plan, schedule::Table &table) {
+  const std::string &path = plan.stages.schedule;
+  FileBytes bytes;
+  Status status = FileBytes::read(path.c_str(), maxTextFile, bytes);
+  if (status.ok())
+    status = schedule::Table::parse(bytes.text(), table);
+  if (status.ok() &&
+      table.ranks.size() != static_cast<size_t>(plan.stages.ranks))
+    status =
+        wrong("is a schedule of " + std::to_string(table.ranks.size()) +
+              " ranks, and there are " + std::to_string(plan.stages.ranks));
+  schedule::CheckOptions options;
+  options.stages = static_cast<int32_t>(plan.stages.count);
+  options.microBatches = static_cast<int32_t>(plan.accumulate);
+  options.isTraining = true;
+  // Ranks go on while they send.
+  options.isBuffered = true;
+  if (status.ok())
+    status = schedule::check(table, options);
+  if (!status.ok())
+    status.message = printable(path) + ": " + status.message;
+  return status;
+}
+
 Status TrainingPlan::makeTable(schedule::Table &table) const {
+  if (isFile(stages.schedule))
+    return readTable(*this, table);
   const std::string name = !stages.schedule.empty()      ? stages.schedule
                            : stages.count > stages.ranks ? "interleaved-1f1b"
                                                          : "1f1b";

@@ -1,7 +1,7 @@
 //===- Stages.cpp - Stages of training, and their ranks -------------------===//
 
 #include "runtime/train/Stages.h"
-#include "runtime/schedule/Transfers.h"
+#include "runtime/schedule/Check.h"
 
 #include <algorithm>
 #include <charconv>
@@ -109,8 +109,6 @@ Status Stages::readTable(const Artifact &artifact, int ranks) {
             std::to_string(count()) + " and " +
             std::to_string(artifact.training()->accumulate) +
             "; compile the artifact for these");
-  if (table.hasTransfers())
-    return Status::success();
   // By the stages of what is read and of the reader.
   std::map<std::pair<int32_t, int32_t>, bool> reads;
   for (auto [source, reader] : findReaders(artifact)) {
@@ -126,7 +124,14 @@ Status Stages::readTable(const Artifact &artifact, int ranks) {
   std::vector<schedule::Reading> all;
   for (const auto &[stages, hasGradient] : reads)
     all.push_back({stages.first, stages.second, hasGradient});
-  return schedule::addTransfers(table, all);
+  if (!table.hasTransfers())
+    if (Status status = schedule::addTransfers(table, all); !status.ok())
+      return status;
+  schedule::CheckOptions options;
+  options.reads = all;
+  options.isTraining = true;
+  options.isBuffered = true;
+  return schedule::check(table, options);
 }
 
 bool Stages::isOn(int64_t stage, int rank) const {

@@ -4,6 +4,7 @@ import random
 import re
 import shutil
 
+import graphs
 import numpy as np
 import onnx
 import pytest
@@ -65,11 +66,11 @@ def train(tools, folder, name, *flags, command="mlc", launched=()):
     done = tools.mlc("launch", "-n", str(launched[0]), "--", mlc, *arguments) if launched else tools.mlc(*arguments)
     assert done.returncode == 0, done.stderr
     with np.load(checkpoint) as file:
-        return re.findall(r"^step .*$", done.stdout, re.M), {k: file[k] for k in file}, done.stdout
+        return re.findall(r"^step .*$", done.stdout, re.M), {k: file[k] for k in file}, done.stdout + done.stderr
 
 
 def arguments(folder, name, *more):
-    model, *flags = [a for a in trained.write(folder, name) if "--input" not in str(a)]
+    model, *flags = [str(a) for a in trained.write(folder, name) if "--input" not in str(a)]
     _, inputs, _ = trained.build(name)
     np.savez(folder / "d.npz", **trained.samples(inputs))
     return [model, *flags, f"--data={folder / 'd.npz'}", "--steps=4", "--optimizer=momentum", "--learning-rate=0.01", "--seed=3", *more]
@@ -120,13 +121,12 @@ def test_a_step_in_stages_is_the_step(tools, tmp_path, name):
 
 
 SCHEDULES = {  # ranks, stages, micro-batches
-    "1f1b": (2, 2, 4), "gpipe": (3, 3, 3), "interleaved-1f1b": (2, 4, 4), "zero-bubble": (2, 2, 4), "zbv": (2, 4, 4),
-    "breadth-first": (2, 4, 4),
+    "1f1b": (2, 2, 4), "gpipe": (3, 3, 3), "interleaved-1f1b": (2, 4, 4), "zbv": (2, 4, 4), "zero-bubble": (2, 2, 4),
+    "breadth-first": (2, 4, 4), "chimera": (4, 4, 8),
 }
-
-
-# Of the gradients, those of inputs and of weights apart; sums from the last micro-batch on.
-OTHERS = {"zbv": ["--ranks=4", "--pipeline=zero-bubble"], "zero-bubble": ["--ranks=1"], "breadth-first": ["--ranks=4", "--pipeline=gpipe"]}
+# Those have the gradients of inputs and of weights apart, and so other code than the entry of both; or other sums: from the
+# last micro-batch on, or of two ranks.
+ROUNDED = {"zero-bubble", "breadth-first", "chimera"}
 
 
 @pytest.mark.parametrize("name", ["mlp", "gpt", "unet"])
@@ -135,14 +135,64 @@ def test_pipelines_have_the_bits_of_one_rank(tools, tmp_path, name, schedule):
     ranks, stages, batches = SCHEDULES[schedule]
     flags = arguments(tmp_path, name, f"--micro-batches={batches}", "--clip-norm=0.5", f"--stages={stages}", "--loss-scale=8")
     many = train(tools, tmp_path, "many", *flags, f"--ranks={ranks}", f"--pipeline={schedule}")
-    if schedule in OTHERS:
-        # These entries, in this order, run on one rank nowhere; another schedule has them.
-        one = train(tools, tmp_path, "one", *flags, *OTHERS[schedule])
-    else:
-        one = train(tools, tmp_path, "one", *flags)
+    # A rank for each stage does the same as two with two each.
+    others = ["--ranks=4", "--pipeline=zero-bubble"] if schedule == "zbv" else []
+    one = train(tools, tmp_path, "one", *flags, *others)
+    assert "; 0 allocations after the first step" in many[2]
+    if schedule in ROUNDED:
+        assert farthest(one[1], many[1]) < 1e-5
+        return
     assert one[0] == many[0]
     for key in one[1]:
         np.testing.assert_array_equal(one[1][key], many[1][key], key)
+
+
+def test_a_table_from_a_file(tools, tmp_path):
+    flags = arguments(tmp_path, "mlp", "--micro-batches=4", "--stages=2", "--ranks=2")
+    one = train(tools, tmp_path, "one", *flags)
+    done = tools.mlc("schedule", "gpipe", "--stages=2", "--micro-batches=4", "--transfers", "--csv")
+    assert done.returncode == 0
+    table = tmp_path / "table.csv"
+    table.write_text(done.stdout)
+    many = train(tools, tmp_path, "many", *flags, f"--pipeline={table}")
+    assert all(np.array_equal(one[1][key], many[1][key]) for key in one[1])
+    done = tools.mlc("train", *flags, f"--pipeline={table}", "--print-plan")
+    assert done.returncode == 0
+    (tmp_path / "plan.json").write_text(done.stdout)
+    own = [flag for flag in flags if not flag.startswith(("--micro", "--stages", "--ranks"))]
+    again = train(tools, tmp_path, "again", *own, f"--plan={tmp_path / 'plan.json'}", "--ranks=2")
+    assert all(np.array_equal(one[1][key], again[1][key]) for key in one[1])
+
+    def refused(text):
+        table.write_text(text)
+        done = tools.mlc("train", *flags, f"--pipeline={table}", f"--checkpoint={tmp_path / 'c.npz'}")
+        assert done.returncode in (2, 3), done.stderr
+        return done.stderr
+
+    lines = table.read_text().splitlines()
+    assert "rank 0: 0B2 is missing" in refused("\n".join([lines[0].replace(",0B2", ""), lines[1]]))
+    assert "is a schedule of 1 ranks, and there are 2" in refused(lines[0])
+    assert "1F9" in refused("\n".join([lines[0], lines[1].replace("1F0", "1F9")]))
+    assert "cannot be read" in tools.mlc("train", *flags, f"--pipeline={tmp_path / 'none.csv'}", f"--checkpoint={tmp_path / 'c.npz'}").stderr
+
+
+def test_statistics_are_of_one_rank(tools, tmp_path):
+    """Running statistics move in the order of micro-batches."""
+    rng = np.random.default_rng(5)
+    nodes = [("MatMul", ["x", "w"], ["h"], {}), ("BatchNormalization", ["h", "scale", "b", "mean", "var"], ["n"], {}),
+             ("Relu", ["n"], ["r"], {}), ("MatMul", ["r", "v"], ["y"], {})]
+    weights = {"w": rng.normal(size=(5, 6)), "scale": np.ones(6), "b": np.zeros(6), "mean": np.zeros(6), "var": np.ones(6),
+               "v": rng.normal(size=(6, 3))}
+    onnx.save(graphs.model(nodes, [("x", [4, 5])], [("y", [4, 3])], {k: v.astype(np.float32) for k, v in weights.items()}), tmp_path / "m.onnx")
+    np.savez(tmp_path / "d.npz", x=rng.normal(size=(32, 5)).astype(np.float32), target=rng.normal(size=(32, 3)).astype(np.float32))
+    flags = [str(tmp_path / "m.onnx"), "--loss=mse", f"--data={tmp_path / 'd.npz'}", "--steps=3", "--optimizer=adam", "--training-form",
+             "--micro-batches=4", "--stages=2"]
+    one = train(tools, tmp_path, "one", *flags)
+    assert np.abs(one[1]["weight/mean"]).max() > 0
+    many = train(tools, tmp_path, "many", *flags, "--ranks=2")
+    assert all(np.array_equal(one[1][key], many[1][key]) for key in one[1])
+    done = tools.mlc("train", *flags, "--ranks=2", "--pipeline=chimera", f"--checkpoint={tmp_path / 'c.npz'}")
+    assert done.returncode == 4 and "moves running statistics, and several ranks have it" in done.stderr, done.stderr
 
 
 def test_eight_ranks(tools, tmp_path):

@@ -41,10 +41,11 @@ DistributionFlags::DistributionFlags(cl::SubCommand &sub)
                 cl::desc("Nodes that stages end with; the model ends one "
                          "stage more"),
                 cl::sub(sub)),
-      schedule("pipeline", cl::value_desc("schedule"),
-               cl::desc("With --stages on several ranks: the schedule by which "
-                        "they run, as of mlc schedule (1f1b, or "
-                        "interleaved-1f1b if ranks have several stages)"),
+      schedule("pipeline", cl::value_desc("schedule|file.csv"),
+               cl::desc("With --stages on several ranks: the schedule of mlc "
+                        "schedule, or the table in FILE.csv, by which they run "
+                        "(1f1b, or interleaved-1f1b if ranks have several "
+                        "stages)"),
                cl::sub(sub)),
       zero("zero", cl::init(0), cl::value_desc("stage"),
            cl::desc("Stage of ZeRO: shard optimizer states (1), sums of "
