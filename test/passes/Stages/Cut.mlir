@@ -21,7 +21,7 @@
 // NONE: a model has one stage at least, not 0
 // NAME: has no node 'aa' to end a stage with; did you mean 'a'?
 // ORDER: a stage ends with node 'a', which does not come after the end of the stage before
-// EMPTY: the last stage is empty: it begins after node 'e', with which the model ends
+// EMPTY: the stage after node 'e' is empty; the last stage ends with the model
 // ENTRIES: has no entries @accumulate and @apply of a step to cut
 // JOIN: has no entries of a step to join
 
