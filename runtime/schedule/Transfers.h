@@ -20,6 +20,12 @@ struct Reading {
   bool hasGradient = true;
 };
 
+/// Leaves the forward passes alone, for inference: F, and what a table has of
+/// its transfers and gathers. Groups that overlap are taken apart. MLC_BAD_FILE
+/// if passes name versions or follow an update, or if a rank has no forward
+/// pass.
+Status keepForward(Table &table);
+
 /// Each stage reads the one before it.
 std::vector<Reading> readPrevious(int32_t stages);
 

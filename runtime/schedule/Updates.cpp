@@ -1,4 +1,4 @@
-//===- Updates.cpp - Gathers, sums and updates of weights -----------------===//
+//===- Updates.cpp - Gathers, sums and updates, and tables without --------===//
 
 #include "runtime/schedule/StageRanks.h"
 #include "runtime/schedule/Transfers.h"
@@ -174,4 +174,47 @@ void schedule::addUpdates(Table &table) {
     for (int32_t stage : stages)
       actions.push_back({Kind::Step, stage});
   }
+}
+
+//===----------------------------------------------------------------------===//
+// Inference
+//===----------------------------------------------------------------------===//
+
+static bool isOfForward(Kind kind) {
+  switch (kind) {
+  case Kind::Forward:
+  case Kind::SendForward:
+  case Kind::ReceiveForward:
+  case Kind::WaitSendForward:
+  case Kind::Unshard:
+  case Kind::Reshard:
+    return true;
+  default:
+    return false;
+  }
+}
+
+Status schedule::keepForward(Table &table) {
+  Table result;
+  for (size_t rank = 0; rank < table.ranks.size(); ++rank) {
+    std::vector<Action> &kept = result.ranks.emplace_back();
+    bool isUpdated = false;
+    for (Action action : table.ranks[rank]) {
+      isUpdated |= action.kind == Kind::Step;
+      if (action.version != kNone || (isUpdated && isPass(action.kind)))
+        return Status::badFile("rank " + std::to_string(rank) + ", " +
+                               toString(action) +
+                               ": passes of the table depend on updates, "
+                               "which inference has none of; give a "
+                               "synchronous schedule");
+      action.overlap = kNone;
+      if (isOfForward(action.kind))
+        kept.push_back(action);
+    }
+    if (kept.empty())
+      return Status::badFile("rank " + std::to_string(rank) +
+                             " has no forward pass");
+  }
+  table = std::move(result);
+  return Status::success();
 }

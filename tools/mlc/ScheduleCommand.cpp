@@ -66,6 +66,10 @@ public:
                  cl::desc("Micro-batches under way at once, for ampnet (as "
                           "many as stages)"),
                  cl::sub(sub)),
+        inference("inference",
+                  cl::desc("Leave the forward passes of a synchronous schedule "
+                           "alone"),
+                  cl::sub(sub)),
         unshard("unshard", cl::init(0), cl::value_desc("number"),
                 cl::desc("Add UNSHARD and RESHARD, so that a rank has the "
                          "weights of so many stages at once"),
@@ -106,6 +110,7 @@ private:
   cl::opt<std::string> file;
   cl::opt<int64_t> stages, ranks, chunks, microBatches, slices, updateEvery,
       inFlight;
+  cl::opt<bool> inference;
   cl::opt<int> unshard;
   cl::opt<bool> transfers;
   cl::list<std::string> reads;
@@ -149,6 +154,9 @@ llvm::Error ScheduleCommand::checkFlags() {
   }
   if (unshard.getNumOccurrences() && unshard < 1)
     return wrong("--unshard=" + llvm::Twine(unshard) + " counts from 1");
+  if (inference && updates)
+    return wrong("--updates are of training, and --inference has none; give "
+                 "one of them");
   if (!reads.empty() && !transfers)
     return wrong("--reads is of --transfers; give both");
   return llvm::Error::success();
@@ -204,6 +212,11 @@ llvm::Error ScheduleCommand::complete() {
                               (file.empty() ? "schedule" : file.getValue()) +
                                   ": " + status.message);
   };
+  if (inference) {
+    promises.isTraining = false;
+    if (llvm::Error error = failure(keepForward(table)))
+      return error;
+  }
   if (unshard)
     if (llvm::Error error = failure(addShards(table, unshard)))
       return error;

@@ -62,6 +62,7 @@ def test_a_table_is_completed_and_written(tools, tmp_path):
     done = tools.mlc("schedule", f"--table={path}", "--transfers")
     assert done.returncode == 3
     assert f"{path}: rank 0, 0SEND_F0: the table has transfers already" in done.stderr
+    assert make(tools, "chimera", "--stages=2", "--micro-batches=2", "--inference") == "0F0,1F1\n0F1,1F0\n"
     assert "0SEND_F0>2" in make(tools, "gpipe", "--stages=3", "--micro-batches=2", "--transfers", "--reads=0:2")
 
 
@@ -92,6 +93,7 @@ WRONG = [
     (["gpipe", "--stages=4", "--micro-batches=2", "--transfers", "--reads=0:4"], "reads an earlier one of 4"),
     (["gpipe", "--stages=4", "--micro-batches=2", "--transfers", "--reads=0:1"], "every stage reads the one before"),
     (["gpipe", "--stages=4", "--micro-batches=2", "--unshard=0"], "--unshard=0 counts from 1"),
+    (["gpipe", "--stages=4", "--micro-batches=2", "--inference", "--updates"], "--updates are of training"),
     (["--table=x", "--stages=4"], "--stages is of a schedule that is made"),
 ]
 

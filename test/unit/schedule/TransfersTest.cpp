@@ -291,6 +291,32 @@ TEST_CASE("updates come last, after sums of the stage's ranks", "[schedule]") {
   CHECK(table == once);
 }
 
+TEST_CASE("forward passes alone are a table for inference", "[schedule]") {
+  for (const ScheduleRow &row : allSchedules()) {
+    Table table;
+    REQUIRE(generate(sized(row.name, 4, 8), table).ok());
+    Table forward = table;
+    Status status = keepForward(forward);
+    INFO(row.name << ": " << status.message);
+    if (!row.isSynchronous) {
+      CHECK_THAT(status.message, Contains("depend on updates"));
+      CHECK(forward == table);
+      continue;
+    }
+    REQUIRE(status.ok());
+    CHECK(forward.countActions() == countKind(table, Kind::Forward));
+    check(forward, readPrevious(table.countStages()));
+  }
+  Table table = parsed("0F0,0SEND_F0,0RECV_B0,0B0\n1RECV_F0,"
+                       "(1F0;1B1)OVERLAP_F_B,1SEND_B0\n");
+  REQUIRE(keepForward(table).ok());
+  CHECK(table.text() == "0F0,0SEND_F0\n1RECV_F0,1F0\n");
+  table = parsed("0F0,0B0,0STEP,0F1\n");
+  CHECK(Status(keepForward(table)).code == MLC_BAD_FILE);
+  table = parsed("0F0\n1B0\n");
+  CHECK(Status(keepForward(table)).message == "rank 1 has no forward pass");
+}
+
 TEST_CASE("weights are gathered for the stages that come next", "[schedule]") {
   Table table = parsed("0F0,2F0,4F0,4B0,2B0,0B0\n1F0\n3F0\n");
   REQUIRE(addShards(table, 2).ok());
