@@ -350,8 +350,8 @@ Status RankThread::openChannels(const std::vector<Channel> &wanted) {
   if (options.engine->stepwise)
     return Status::error(MLC_UNSUPPORTED,
                          "engine " + std::string(options.engine->name) +
-                             " sends no messages between two ranks here; take "
-                             "mpi, gloo or inproc");
+                             " sends no messages between two ranks; take "
+                             "another");
   return call([&](Communicator &all) { return channels.open(wanted, all); });
 }
 

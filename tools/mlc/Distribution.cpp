@@ -7,6 +7,7 @@
 #include "runtime/transport/World.h"
 #include "tools/mlc/Failure.h"
 #include "tools/mlc/Remedies.h"
+#include "llvm/ADT/STLExtras.h"
 #include <fmt/format.h>
 
 using namespace mlc;
@@ -33,20 +34,7 @@ DistributionFlags::DistributionFlags(cl::SubCommand &sub)
                  cl::sub(sub)),
       microBatches("micro-batches", cl::aliasopt(accumulate),
                    cl::desc("The same as --accumulate")),
-      stages("stages", cl::init(1), cl::value_desc("number"),
-             cl::desc("Stages of a pipeline that the step is cut into, equally "
-                      "heavy (1)"),
-             cl::sub(sub)),
-      stageEnds("stage-ends", cl::CommaSeparated, cl::value_desc("node,..."),
-                cl::desc("Nodes that stages end with; the model ends one "
-                         "stage more"),
-                cl::sub(sub)),
-      schedule("pipeline", cl::value_desc("schedule|file.csv"),
-               cl::desc("With --stages on several ranks: the schedule of mlc "
-                        "schedule, or the table in FILE.csv, by which they run "
-                        "(1f1b, or interleaved-1f1b if ranks have several "
-                        "stages)"),
-               cl::sub(sub)),
+      stages(sub),
       zero("zero", cl::init(0), cl::value_desc("stage"),
            cl::desc("Stage of ZeRO: shard optimizer states (1), sums of "
                     "gradients, too (2), weights, too (3) (0: nothing)"),
@@ -187,11 +175,6 @@ llvm::Error DistributionFlags::checkNames(bool &hasServer) const {
   if (accumulate > runtime::mostBatchesOfAStep)
     return fail(Exit::Usage, "--accumulate must be at most " +
                                  llvm::Twine(runtime::mostBatchesOfAStep));
-  if (stages < 1)
-    return fail(Exit::Usage, "--stages must be at least 1");
-  if (stages.getNumOccurrences() && !stageEnds.empty())
-    return fail(Exit::Usage, "--stage-ends says how many stages there are; "
-                             "leave --stages out");
   for (const auto *bytes : {&bucketBytes, &firstBucketBytes})
     if (bytes->getNumOccurrences() && *bytes < 1)
       return fail(Exit::Usage, "--" + bytes->ArgStr + " must be positive");
@@ -199,10 +182,11 @@ llvm::Error DistributionFlags::checkNames(bool &hasServer) const {
 }
 
 llvm::Expected<runtime::Plan> DistributionFlags::readPlan() const {
-  return planFlag.read({&accumulate, &groups, &zero, &algorithm, &staleness,
-                        &statistics, &stages, std::addressof(stageEnds),
-                        &schedule, &fusion, &bucketBytes, &firstBucketBytes,
-                        &prefetchLimit});
+  llvm::SmallVector<const cl::Option *> options{
+      &accumulate, &groups, &zero,        &algorithm,        &staleness,
+      &statistics, &fusion, &bucketBytes, &firstBucketBytes, &prefetchLimit};
+  llvm::append_range(options, stages.options());
+  return planFlag.read(options);
 }
 
 llvm::Expected<int64_t> DistributionFlags::givenRanks() const {
@@ -272,16 +256,8 @@ llvm::Expected<runtime::Plan> DistributionFlags::plan(int64_t ranks) const {
   training.groups = groups;
   training.hasServer = hasServer;
   training.staleness = staleness;
-  training.stages.count = stages;
-  if (!stageEnds.empty()) {
-    training.stages.ends.assign(stageEnds.begin(), stageEnds.end());
-    training.stages.count = int64_t(stageEnds.size()) + 1;
-  }
-  training.stages.schedule = schedule;
-  if (training.isStaged()) {
-    training.stages.ranks = training.ranks;
-    training.ranks = 1;
-  }
+  if (llvm::Error error = stages.apply(training))
+    return error;
   runtime::BucketOptions &buckets = training.buckets;
   if (bucketBytes.getNumOccurrences())
     buckets.bytes = buckets.firstBytes = bucketBytes;

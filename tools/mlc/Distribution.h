@@ -6,6 +6,7 @@
 #include "runtime/transport/RunEngines.h"
 #include "tools/mlc/ModelOptions.h"
 #include "tools/mlc/PlanFlag.h"
+#include "tools/mlc/StageFlags.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/Error.h"
 
@@ -51,9 +52,7 @@ private:
   llvm::cl::opt<int64_t> accumulate;
   /// --micro-batches.
   llvm::cl::alias microBatches;
-  llvm::cl::opt<int64_t> stages;
-  llvm::cl::list<std::string> stageEnds;
-  llvm::cl::opt<std::string> schedule;
+  StageFlags stages;
   llvm::cl::opt<unsigned> zero;
   llvm::cl::opt<std::string> algorithm;
   llvm::cl::opt<int64_t> staleness;

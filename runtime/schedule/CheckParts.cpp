@@ -1,4 +1,5 @@
-//===- Check.cpp - Tables that cannot run, or not as promised, are refused ===//
+//===- CheckParts.cpp - Tables that cannot run, or not as promised, are refused
+//===//
 
 #include "runtime/schedule/CheckParts.h"
 
