@@ -62,7 +62,7 @@ Status Stages::checkStatistics(const Artifact &artifact) const {
                            "stage " + std::to_string(entries[i]->stage) +
                                " moves running statistics, and several ranks "
                                "have it; take a schedule with each stage on "
-                               "one rank, or leave --training-form out");
+                               "one rank");
   return Status::success();
 }
 
