@@ -1,5 +1,4 @@
-//===- CheckParts.cpp - Tables that cannot run, or not as promised, are refused
-//===//
+//===- CheckParts.cpp - The parts of a check, one after the other ---------===//
 
 #include "runtime/schedule/CheckParts.h"
 

@@ -163,11 +163,13 @@ void Svg::drawAxis(double bottom) {
   double step = 1;
   for (int i = 0; step * unit * scale < 80; ++i)
     step *= i % 3 == 1 ? 2.5 : 2;
-  for (double at = 0; at * unit <= double(timeline.span); at += step) {
-    const double left = x(Time(at * unit));
+  const int64_t ticks = int64_t(double(timeline.span) / (step * unit));
+  for (int64_t tick = 0; tick <= ticks; ++tick) {
+    const Time at = Time(double(tick) * step * unit);
+    const double left = x(at);
     print("<line class='tick' x1='{0:.1f}' x2='{0:.1f}' y1='{1}' y2='{2:.1f}'/>"
           "<text x='{3:.1f}' y='{1}'>{4}</text>\n",
-          left, top - 6, bottom, left + 2, textOf(Time(at * unit)));
+          left, top - 6, bottom, left + 2, textOf(at));
   }
 }
 

@@ -342,6 +342,8 @@ Status TableTasksBuilder::addNeed(const Place &place, bool isForward,
     return Status::success();
   }
   // A receive: the message waits until the rank has come to it.
+  if (result.transfers[found->second].to != place.rank)
+    return wrong(place, "another rank needs it");
   task = message;
   result.transfers[found->second].toIndex = place.index;
   TaskId before = result.standsAfter[size_t(place.rank)][size_t(place.index)];

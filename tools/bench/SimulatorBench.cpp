@@ -33,8 +33,8 @@ double secondsSince(std::chrono::steady_clock::time_point begin) {
 /// Operators with random readers, each on a block of devices.
 class Search {
 public:
-  Search(int32_t operators, int32_t devices)
-      : random(7), sets(size_t(operators)), reads(size_t(operators)),
+  Search(int32_t operators, int32_t devices, uint32_t seed)
+      : random(seed), sets(size_t(operators)), reads(size_t(operators)),
         work(size_t(operators)) {
     for (int32_t size = std::max(1, devices / 16); size <= devices; size *= 2)
       for (int32_t begin = 0; begin < devices; begin += size)
@@ -130,7 +130,7 @@ private:
 };
 
 void measure(int32_t operators, int32_t devices, int changes) {
-  Search search(operators, devices);
+  Search search(operators, devices, 7);
   RankTasks times(search.tasks(), devices, 2, search.alternatives());
   double every = 0, full = 0, again = 0, delta = 0;
   int rounds = 0;
@@ -171,7 +171,9 @@ void measure(int32_t operators, int32_t devices, int changes) {
 } // namespace
 
 int main(int count, char **arguments) {
-  const int changes = count > 1 ? std::atoi(arguments[1]) : 400;
+  // How many changes; at least one.
+  const int changes =
+      count > 1 ? int(std::strtol(arguments[1], nullptr, 10)) : 400;
   for (int32_t devices : {64, 512})
     measure(500, devices, std::max(changes, 1));
   return 0;

@@ -40,7 +40,7 @@ struct Mutant {
 
 class Campaign {
 public:
-  Campaign() {
+  explicit Campaign(uint32_t seed) : random(seed) {
     for (const ScheduleRow &row : allSchedules())
       for (auto [ranks, microBatches, slices] : {std::array{1, 2, 1},
                                                  {2, 3, 2},
@@ -235,8 +235,7 @@ private:
 };
 
 void runCampaign(uint32_t seed, int mutants, int moves) {
-  Campaign campaign;
-  campaign.random.seed(seed);
+  Campaign campaign(seed);
   const std::regex names(
       "rank [0-9]+(, cell [0-9]+, |: )[0-9]+[A-Z_]+[0-9.@<>]*(:| is missing)");
   for (int i = 0; i < mutants; ++i) {

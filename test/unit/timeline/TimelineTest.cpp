@@ -134,6 +134,9 @@ TEST_CASE("tables without times are refused", "[timeline]") {
              Contains("no rank needs it"));
   CHECK_THAT(makeTimeline(parsed("0F0\n1RECV_F0,1F0\n"), {}, timeline).message,
              Contains("no rank sends"));
+  CHECK_THAT(makeTimeline(parsed("0F0,0SEND_F0\n1F0\n1RECV_F0\n"), {}, timeline)
+                 .message,
+             Contains("rank 2, 1RECV_F0: another rank needs it"));
   Table table = parsed("0F0\n");
   table.ranks[0][0].microBatch = 1'000'000'000;
   CHECK_THAT(makeTimeline(table, {}, timeline).message, Contains("larger"));
