@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Collectives behind slow links, beside what the simulator says.
 
-usage: links.py [--build build] [--ranks 2 4] [--bytes N ...] [--bandwidth BYTES/s] [--latency SECONDS]
+usage: links.py [--build build] [--ranks 2 4] [--bytes N ...] [--bandwidth BYTES/s] [--latency SECONDS] [--repeat N]
 
 Runs `mlc collective` on threads with --link-bandwidth and --link-latency, writes a cluster file with the same link
 (throttled, docs/Clusters.md) and with the rate at which this machine adds, and compares the fastest times with those of
@@ -51,9 +51,10 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", default="build", type=pathlib.Path)
     parser.add_argument("--ranks", type=int, nargs="+", default=[2, 3, 4])
-    parser.add_argument("--bytes", type=int, nargs="+", default=[4 << 20, 16 << 20])
-    parser.add_argument("--bandwidth", type=float, default=2e7)
-    parser.add_argument("--latency", type=float, default=5e-3)
+    parser.add_argument("--bytes", type=int, nargs="+", default=[4 << 20])
+    parser.add_argument("--bandwidth", type=float, default=5e6)
+    parser.add_argument("--latency", type=float, default=2e-2)
+    parser.add_argument("--repeat", type=int, default=3)
     options = parser.parse_args()
     mlc = options.build / "bin/mlc"
     rate = sum_rate()
@@ -74,7 +75,7 @@ def main():
                     measured = min(
                         output(mlc, "collective", f"--ranks={ranks}", f"--bytes={size}", "--engine=inproc",
                                f"--algorithm={algorithm}", f"--link-bandwidth={options.bandwidth}",
-                               f"--link-latency={options.latency}", "--json")["seconds"] for _ in range(3))
+                               f"--link-latency={options.latency}", "--json")["seconds"] for _ in range(options.repeat))
                     error = simulated / measured - 1
                     errors.append(abs(error))
                     print(f"| {algorithm} | {ranks} | {size} | {measured * 1e3:.2f} | {simulated * 1e3:.2f} "

@@ -87,7 +87,7 @@ std::vector<std::string> bufferNames(const Model &model) {
   return names;
 }
 
-std::string describe(const Row &row) {
+std::string describeRow(const Row &row) {
   std::string text;
   llvm::raw_string_ostream os(text);
   const Difference &d = row.difference;
@@ -220,10 +220,10 @@ void CompareCommand::print(const ReferenceResults &want,
                << ", errors relative to the largest magnitude\n";
   for (const Row &row : layerRows)
     llvm::outs() << (row.agrees() ? "  layer   " : "! layer   ")
-                 << printable(row.name) << "  " << describe(row) << '\n';
+                 << printable(row.name) << "  " << describeRow(row) << '\n';
   for (const Row &row : outputRows)
     llvm::outs() << (row.agrees() ? "  output  " : "! output  ")
-                 << printable(row.name) << "  " << describe(row) << '\n';
+                 << printable(row.name) << "  " << describeRow(row) << '\n';
   if (!first)
     llvm::outs() << "they agree\n";
 }
@@ -288,7 +288,7 @@ llvm::Error CompareCommand::run() {
     return llvm::Error::success();
   return fail(Exit::Differs, model.model + ": " + printable(first->name) +
                                  ": differs from " + want->by + ": " +
-                                 describe(*first) +
+                                 describeRow(*first) +
                                  (layers ? ""
                                          : "; --layers tells where it "
                                            "begins"));
