@@ -35,6 +35,7 @@ std::unique_ptr<Command> makeOptimizeCommand();
 std::unique_ptr<Command> makeInspectCommand();
 std::unique_ptr<Command> makeLaunchCommand();
 std::unique_ptr<Command> makeScheduleCommand();
+std::unique_ptr<Command> makeSimulateCommand();
 std::unique_ptr<Command> makeTrainCommand();
 
 } // namespace mlc::cli

@@ -74,7 +74,7 @@ static int runCommand(int argc, char **argv) {
       makeCollectiveCommand(), makeCompareCommand(),   makeCompileCommand(),
       makeGradientsCommand(),  makeInspectCommand(),   makeLaunchCommand(),
       makeOptimizeCommand(),   makeRunCommand(),       makeScheduleCommand(),
-      makeTrainCommand(),
+      makeSimulateCommand(),   makeTrainCommand(),
   };
   // Hide options that libraries register.
   llvm::cl::OptionCategory none("mlc");

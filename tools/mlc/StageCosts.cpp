@@ -1,0 +1,169 @@
+//===- StageCosts.cpp - What the stages of a step take --------------------===//
+
+#include "tools/mlc/StageCosts.h"
+#include "dialects/Module/States.h"
+#include "dialects/Symbolic/Attributes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringMap.h"
+#include <set>
+
+using namespace mlc;
+using namespace mlc::cli;
+using namespace mlc::runtime::schedule;
+using mlc::simulator::StageTimes;
+
+StageCosts::StageCosts(mlir::ModuleOp module, const CostModel &cost,
+                       const Table &table)
+    : stageTimes(table.countStages(), StageTimes{0, 0, 0, 0}),
+      sums(table.countStages()), stageRanks(table.countStages()) {
+  place(table);
+  read(module, cost);
+}
+
+void StageCosts::place(const Table &table) {
+  rankOf.assign(table.countMicroBatches(),
+                std::vector<int>(table.countStages()));
+  for (auto [rank, actions] : llvm::enumerate(table.ranks))
+    for (const Action &action : actions) {
+      if (!isCompute(action.kind) || !hasMicroBatch(action.kind))
+        continue;
+      rankOf[action.microBatch][action.stage] = int(rank);
+      if (!llvm::is_contained(stageRanks[action.stage], int(rank)))
+        stageRanks[action.stage].push_back(int(rank));
+    }
+}
+
+static int64_t bytesOf(mlir::Type type) {
+  auto tensor = llvm::cast<mlir::RankedTensorType>(type);
+  return tensor.hasStaticShape()
+             ? tensor.getNumElements() *
+                   ((tensor.getElementTypeBitWidth() + 7) / 8)
+             : 0;
+}
+
+/// The stage and the kind of an entry, "2F"; nothing for other functions.
+static std::optional<std::pair<int64_t, llvm::StringRef>>
+parseEntry(llvm::StringRef name) {
+  int64_t stage;
+  if (name.consumeInteger(10, stage))
+    return std::nullopt;
+  return std::pair(stage, name);
+}
+
+void StageCosts::read(mlir::ModuleOp module, const CostModel &cost) {
+  llvm::StringMap<std::vector<int64_t>> readers;
+  for (auto entry : module.getOps<mlir::func::FuncOp>())
+    if (auto parsed = parseEntry(entry.getName()))
+      for (unsigned i = 0; i < entry.getNumArguments(); ++i)
+        if (auto role =
+                entry.getArgAttrOfType<mlir::StringAttr>(i, kInputRoleAttr);
+            role && role == runtime::name(runtime::InputRole::Carried))
+          readers[entry.getArgAttrOfType<mlir::StringAttr>(i, "mlc.name")]
+              .push_back(parsed->first);
+  for (auto entry : module.getOps<mlir::func::FuncOp>()) {
+    auto parsed = parseEntry(entry.getName());
+    if (!parsed || size_t(parsed->first) >= stageTimes.size())
+      continue;
+    auto [stage, kind] = *parsed;
+    StageTimes &times = stageTimes[stage];
+    const simulator::Time time =
+        simulator::toTime(cost.seconds(entry.getBody()));
+    // Where B is one entry, its time stands as that of I.
+    (kind == "F"                  ? times.forward
+     : kind == "W"                ? times.weight
+     : kind == "B" || kind == "I" ? times.input
+                                  : times.step) += time;
+    const bool isUpdate = kind == "NORM" || kind == "STEP";
+    for (unsigned i = 0; i < entry.getNumResults(); ++i) {
+      const int64_t bytes = bytesOf(entry.getResultTypes()[i]);
+      if (auto state =
+              entry.getResultAttrOfType<mlir::StringAttr>(i, kStateAttr)) {
+        if (getStateUse(module, state).role == runtime::StateRole::GradientSum)
+          sums[stage] += bytes;
+        continue;
+      }
+      auto name = entry.getResultAttrOfType<mlir::StringAttr>(i, "mlc.name");
+      if (auto it = readers.find(name.getValue()); it != readers.end())
+        values.push_back({stage, bytes, isUpdate, it->second});
+    }
+  }
+}
+
+std::vector<Reading> StageCosts::reads() const {
+  std::map<std::pair<int32_t, int32_t>, bool> found;
+  for (const Value &value : values)
+    for (int64_t reader : value.readers) {
+      if (value.isOfUpdate || reader == value.stage)
+        continue;
+      if (reader > value.stage)
+        found[{int32_t(value.stage), int32_t(reader)}];
+      else
+        found[{int32_t(reader), int32_t(value.stage)}] = true;
+    }
+  std::vector<Reading> all;
+  for (const auto &[stages, hasGradient] : found)
+    all.push_back({stages.first, stages.second, hasGradient});
+  return all;
+}
+
+/// As runtime/train/Carried.h has them: to each rank one message, that of the
+/// nearest reader behind, or else before.
+std::vector<StageCosts::Move>
+StageCosts::movesOf(const Value &value, const std::vector<int> &ranks) const {
+  std::vector<Move> moves;
+  auto makes = [&](int rank) {
+    return value.isOfUpdate ? llvm::is_contained(stageRanks[value.stage], rank)
+                            : rank == ranks[value.stage];
+  };
+  const int from =
+      value.isOfUpdate ? stageRanks[value.stage].front() : ranks[value.stage];
+  for (int64_t reader : value.readers)
+    for (int to : value.isOfUpdate ? stageRanks[reader]
+                                   : std::vector<int>{ranks[reader]}) {
+      if (makes(to))
+        continue;
+      auto known =
+          llvm::find_if(moves, [&](const Move &move) { return move.to == to; });
+      auto distance = [&](int64_t stage) {
+        return std::pair(stage < value.stage, std::abs(stage - value.stage));
+      };
+      if (known == moves.end())
+        moves.push_back({from, to, reader});
+      else if (distance(reader) < distance(known->stage))
+        known->stage = reader;
+    }
+  return moves;
+}
+
+int64_t StageCosts::bytes(const Action &send) const {
+  int64_t sum = 0;
+  for (const Value &value : values)
+    if (!value.isOfUpdate && value.stage == send.stage)
+      for (const Move &move : movesOf(value, rankOf[send.microBatch]))
+        sum += move.stage == peerOf(send) ? value.bytes : 0;
+  return sum;
+}
+
+std::vector<int64_t> StageCosts::sentBytes() const {
+  std::set<int> ranks;
+  for (const std::vector<int> &having : stageRanks)
+    ranks.insert(having.begin(), having.end());
+  std::vector<int64_t> sent(ranks.empty() ? 0 : *ranks.rbegin() + 1);
+  for (const Value &value : values) {
+    if (value.isOfUpdate) {
+      for (const Move &move : movesOf(value, {}))
+        sent[move.from] += value.bytes;
+      continue;
+    }
+    for (const std::vector<int> &places : rankOf)
+      for (const Move &move : movesOf(value, places))
+        sent[move.from] += value.bytes;
+  }
+  for (auto [stage, having] : llvm::enumerate(stageRanks))
+    for (int rank : llvm::drop_begin(having)) {
+      sent[rank] += sums[stage];
+      sent[having.front()] += sums[stage];
+    }
+  return sent;
+}
