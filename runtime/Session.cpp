@@ -56,7 +56,7 @@ Status Session::load() {
   if (status.ok())
     status = artifact->load(device, loaded);
   if (status.ok())
-    status = shared->place();
+    status = shared->place(stateUse);
   if (status.ok() && (flags & MLC_SESSION_PROFILE))
     status = queue->reserveStamps(2 * program.steps.size());
   if (!status.ok()) {

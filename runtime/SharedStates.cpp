@@ -17,8 +17,9 @@ SharedStates::SharedStates(std::shared_ptr<const Artifact> a,
                            std::shared_ptr<Ranks> ranks)
     : artifact(std::move(a)), work(std::move(queue)), others(std::move(ranks)),
       position(coordinatesOf(artifact->mesh(), others ? others->rank() : 0)),
-      memory(artifact->states().size()), held(memory.size(), 0),
-      lost(memory.size(), 0), pending(memory.size(), 0) {
+      memory(artifact->states().size()), placed(memory.size(), 0),
+      held(memory.size(), 0), lost(memory.size(), 0),
+      pending(memory.size(), 0) {
   for (const State &whole : artifact->states()) {
     Part part{
         partOfTensor(whole.dims, whole.splits, artifact->mesh(), position),
@@ -99,30 +100,45 @@ Status SharedStates::initialize(size_t index) {
   return status;
 }
 
-Status SharedStates::place() {
-  if (isPlaced)
+Status SharedStates::place(size_t index) {
+  if (placed[index])
     return Status::success();
-  for (size_t i = 0; i < memory.size(); ++i) {
-    bool grown;
-    Status status = memory[i].reserve(work->device, size(i), grown);
-    if (!status.ok())
-      return status;
-  }
-  isPlaced = true;
-  Status status = reset();
-  isPlaced = status.ok();
+  bool grown;
+  Status status = memory[index].reserve(work->device, size(index), grown);
+  if (!status.ok())
+    return status;
+  QueuedWork all(*work);
+  status = initialize(index);
+  Status finished = all.finish();
+  if (status.ok())
+    status = std::move(finished);
+  placed[index] = status.ok();
+  return status;
+}
+
+Status SharedStates::place(const StateUse &use) {
+  Status status;
+  for (size_t i = 0; status.ok() && i < memory.size(); ++i)
+    if (use.reads[i] || use.writes[i])
+      status = place(i);
+  return status;
+}
+
+Status SharedStates::placeAll() {
+  Status status;
+  for (size_t i = 0; status.ok() && i < memory.size(); ++i)
+    status = place(i);
   return status;
 }
 
 Status SharedStates::reset() {
   Status status = wait();
-  if (status.ok())
-    status = place();
   if (!status.ok())
     return status;
   QueuedWork all(*work);
   for (size_t i = 0; status.ok() && i < memory.size(); ++i)
-    status = initialize(i);
+    if (placed[i])
+      status = initialize(i);
   Status finished = all.finish();
   return status.ok() ? finished : status;
 }
@@ -253,7 +269,7 @@ Status SharedStates::set(size_t index, DType type, size_t rank,
     return Status::error(MLC_USAGE, where + "has no data");
   status = wait();
   if (status.ok())
-    status = place();
+    status = place(index);
   // The caller may pass the pointer that read() returned.
   if (!status.ok() || data == address(index))
     return status;
@@ -274,7 +290,7 @@ Status SharedStates::read(size_t index, mlc_tensor &tensor) {
   if (status.ok())
     status = wait();
   if (status.ok())
-    status = place();
+    status = place(index);
   if (status.ok())
     status = checkHeld(index);
   if (!status.ok())

@@ -48,8 +48,9 @@ public:
   /// Bytes that all states take on the device and the host.
   uint64_t bytes() const;
 
-  /// Gives the states memory and their initial values on the first call.
-  Status place();
+  /// Gives the states that a program uses memory and their initial values,
+  /// unless they have memory. Others take none.
+  Status place(const StateUse &use);
   uint8_t *address(size_t index) const { return memory[index].data(); }
 
   // Called around the runs of a program that uses states according to `use`:
@@ -91,6 +92,8 @@ public:
   Status load(const char *path);
 
 private:
+  Status place(size_t index);
+  Status placeAll();
   Status checkIndex(size_t index) const;
   Status checkHeld(size_t index) const;
   Status initialize(size_t index);
@@ -108,12 +111,13 @@ private:
   };
   std::vector<Part> parts;
   std::vector<DeviceMemory> memory;
-  /// For each state: whether it has a value, and whether a failed run lost it.
-  std::vector<uint8_t> held, lost;
+  /// For each state: whether it has memory, whether it has a value, and whether
+  /// a failed run lost it.
+  std::vector<uint8_t> placed, held, lost;
   /// States that enqueued runs write.
   std::vector<uint8_t> pending;
   std::vector<Ranks::Prepared *> unsettled;
-  bool isPlaced = false, isEnqueued = false;
+  bool isEnqueued = false;
   uint64_t failureCount = 0;
   /// The host's copies of states that were read, if it cannot read the device's
   /// memory.

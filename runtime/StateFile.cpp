@@ -31,6 +31,8 @@ Status SharedStates::load(const char *path) {
                                        "' has another type or other dims "
                                        "than the model's");
   }
+  if (status.ok())
+    status = placeAll();
   for (size_t i = 0; status.ok() && i < count(); ++i)
     status = set(i, arrays[i].type, arrays[i].dims.size(),
                  arrays[i].dims.data(), arrays[i].data.data(), MLC_SPACE_HOST);

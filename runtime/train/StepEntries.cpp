@@ -247,6 +247,15 @@ Status StepEntries::share(double &loss, std::optional<bool> &finite) const {
   return status;
 }
 
+bool StepEntries::usesState(size_t state) const {
+  for (const Action &action : actions)
+    if (action.kind == Action::Run)
+      if (const StateUse &use = artifact->stateUse(action.entry);
+          use.reads[state] || use.writes[state])
+        return true;
+  return false;
+}
+
 int StepEntries::rankOfState(size_t state) const {
   for (size_t i = 0; i < entries.size(); ++i)
     if (stages.entry(i) && artifact->stateUse(i).writes[state])

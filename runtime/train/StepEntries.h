@@ -55,8 +55,10 @@ public:
   Status readFinite(std::optional<bool> &finite) const;
   /// Gives all ranks the sum of the losses and what readFinite found.
   Status share(double &loss, std::optional<bool> &finite) const;
-  /// The rank that changes a state of the artifact.
+  /// The rank that changes a state of the artifact, and whether this rank's
+  /// steps use it.
   int rankOfState(size_t state) const;
+  bool usesState(size_t state) const;
 
   /// Sums over the entries that have run in steps.
   Status addMemory(uint64_t &arena, uint64_t &bound) const;

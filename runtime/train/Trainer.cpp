@@ -187,6 +187,8 @@ Status Trainer::evaluate(BatchSource &source, int64_t batches,
 Status Trainer::memory(TrainingMemory &memory) const {
   memory = {};
   for (size_t i = 0; i < program.artifact().states().size(); ++i) {
+    if (entries.isPipeline() && !entries.usesState(i))
+      continue;
     mlc_tensor tensor;
     if (mlc_status status = mlc_session_state(session(), i, &tensor))
       return named(lastFailure(status));
@@ -206,6 +208,10 @@ Status Trainer::memory(TrainingMemory &memory) const {
 /// `value` is the whole tensor.
 Status Trainer::setState(size_t index, const HostTensor &value) {
   const State &state = program.state(index);
+  areStatesShared = false;
+  // Of a pipeline, a rank has what its stages use.
+  if (entries.isPipeline() && !entries.usesState(index))
+    return Status::success();
   HostTensor own = value;
   if (!state.splits.empty())
     if (Status status =
@@ -227,25 +233,33 @@ Status Trainer::setState(size_t index, const HostTensor &value) {
   return status.ok() ? setState(*rounded, narrow) : status;
 }
 
-/// Gives all ranks the weights and the optimizer's states, which only the ranks
-/// of their stages have changed.
-Status Trainer::shareStates() const {
+/// The elements of a state of a pipeline, from the rank that changes it; all
+/// ranks call this together.
+Status Trainer::fetchState(size_t index, HostTensor &value) const {
+  const int root = entries.rankOfState(index);
+  const State &state = program.state(index);
+  Status status =
+      HostTensor::zeros(static_cast<mlc_dtype>(state.type), state.dims, value);
+  if (status.ok() && root == group().rank()) {
+    mlc_tensor own;
+    if (mlc_status code = mlc_session_state(session(), index, &own))
+      return lastFailure(code);
+    if (own.bytes)
+      std::memcpy(value.data.get(), own.data, own.bytes);
+  }
+  return status.ok() ? group().broadcast(value, root) : status;
+}
+
+/// Gives all ranks the weights and statistics of all stages, for an entry that
+/// reads all of them.
+Status Trainer::shareStates() {
   Status status;
   for (size_t index : program.kept()) {
     if (!status.ok() || !entries.isPipeline() || areStatesShared)
       break;
-    const int root = entries.rankOfState(index);
-    mlc_tensor own;
     HostTensor value;
-    if (mlc_status code = mlc_session_state(session(), index, &own))
-      return lastFailure(code);
-    status = HostTensor::zeros(
-        own.type, std::vector<int64_t>(own.dims, own.dims + own.rank), value);
-    if (status.ok() && own.bytes)
-      std::memcpy(value.data.get(), own.data, own.bytes);
-    if (status.ok())
-      status = group().broadcast(value, root);
-    if (status.ok() && root != group().rank())
+    status = fetchState(index, value);
+    if (status.ok() && program.state(index).role != StateRole::Moment)
       status = lastFailure(mlc_session_set_state(
           session(), index, value.type, value.dims.size(), value.dims.data(),
           value.data.get(), MLC_SPACE_HOST));
@@ -257,8 +271,8 @@ Status Trainer::shareStates() const {
 /// A view of the session's memory, or for a split state on rank 0, the joined
 /// whole.
 Status Trainer::getState(size_t index, HostTensor &value) const {
-  if (Status status = shareStates(); !status.ok())
-    return status;
+  if (entries.isPipeline())
+    return fetchState(index, value);
   mlc_tensor tensor;
   if (mlc_status status = mlc_session_state(session(), index, &tensor))
     return lastFailure(status);

@@ -123,7 +123,8 @@ private:
   Status setState(size_t index, const HostTensor &value);
   Status getState(size_t index, HostTensor &value) const;
   Status updateScale(double *loss);
-  Status shareStates() const;
+  Status fetchState(size_t index, HostTensor &value) const;
+  Status shareStates();
   void setScalars(double rate, int64_t number, double scale);
   int64_t countLabels(const BatchSource &source, int64_t step) const;
   std::string howToConverge() const;
@@ -135,7 +136,7 @@ private:
   int64_t done = 0;
   uint64_t sent = 0;
   /// Whether all ranks have the present states of all stages.
-  mutable bool areStatesShared = false;
+  bool areStatesShared = false;
   /// The allocation count after the first step.
   std::optional<uint64_t> allocated;
 };
