@@ -230,6 +230,18 @@ TEST_CASE("transfers have partners", "[check]") {
              Contains("it needs no transfer: stage 1 is on the same rank"));
 }
 
+TEST_CASE("a fault has the place of the action", "[check]") {
+  Fault fault;
+  CHECK_FALSE(
+      check(parsed("0F0,0B0\n(1F0;1B0)OVERLAP_F_B\n"), {}, &fault).ok());
+  CHECK(fault.rank == 1);
+  CHECK(fault.index == 1);
+  // A missing one has the end of its rank.
+  CHECK_FALSE(check(parsed("0F0,0B0\n1F0,1I0\n"), {}, &fault).ok());
+  CHECK(fault.rank == 1);
+  CHECK(fault.index == 2);
+}
+
 TEST_CASE("messages of another size and order", "[check]") {
   CheckOptions options;
   options.bytes = [](int32_t rank, const Action &action) {
