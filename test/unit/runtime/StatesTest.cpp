@@ -295,7 +295,9 @@ TEST_CASE("what was enqueued and fails loses what it writes", "[states]") {
   b.writes = {{b.states[0], b.reversed(b.states[0])}};
   std::shared_ptr<const Artifact> artifact = b.make();
   SharedStates states(artifact, queueOn(device, 1));
-  REQUIRE(states.place().ok());
+  REQUIRE(states.place(artifact->stateUse()).ok());
+  // A state that no program uses takes no memory until somebody asks for it.
+  CHECK(!states.address(1));
   mlc_tensor tensor;
   states.noteEnqueued(artifact->stateUse());
   states.noteFinished(true);
