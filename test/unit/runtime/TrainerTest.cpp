@@ -299,11 +299,10 @@ TEST_CASE("entries of stages are checked", "[trainer]") {
   CHECK_THAT(
       problem([](T &, P &p) { p.entries[1].inputs[0].role = InputRole::Data; }),
       Contains("other samples"));
-  CHECK_THAT(
-      problem([](T &, P &p) {
-        p.entries[1].inputs[0].role = InputRole::BatchNumber;
-      }),
-      Contains("no number"));
+  CHECK_THAT(problem([](T &, P &p) {
+               p.entries[1].inputs[0].role = InputRole::BatchNumber;
+             }),
+             Contains("no number"));
 }
 
 TEST_CASE("training is written and read", "[trainer]") {

@@ -1,0 +1,38 @@
+"""mlc.Trainer over the stages of a pipeline."""
+
+import threading
+
+import mlc
+import numpy as np
+
+from test_trainer import LOSS, MODEL, batches, folder  # noqa: F401
+
+
+def test_stages_on_ranks(folder):
+    """A pipeline has the losses and the weights of its stages on one rank."""
+    batch = batches()[0]
+
+    def losses(own, plan, name):
+        mine = mlc.Trainer(MODEL, **LOSS, ranks=own, learning_rate=0.01, plan={"accumulate": 2, "stages": 2, **plan})
+        found = [mine.step([batch, batch]) for _ in range(3)]
+        mine.save(folder / name)
+        return found
+
+    one = losses(None, {"mesh": {"data": 1}}, "one.npz")
+    ranks, found = mlc.Ranks.threads(2), [None, None]
+
+    def work(i):
+        try:
+            found[i] = losses(ranks[i], {"mesh": {"data": 1, "stage": 2}, "schedule": "gpipe"}, "two.npz")
+            ranks[i].finish()
+        except BaseException as failure:
+            found[i] = failure
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [one, one]
+    with np.load(folder / "one.npz") as a, np.load(folder / "two.npz") as b:
+        assert all(np.array_equal(a[key], b[key]) for key in a if key.startswith("weight/"))
