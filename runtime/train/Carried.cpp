@@ -58,48 +58,30 @@ Status Carried::add(const Artifact &artifact, Use source,
   return moves ? addBuffer(values.back()) : Status::success();
 }
 
-/// To each rank goes one message: that of the nearest stage behind which reads
-/// the value there, or else of the nearest before.
 Carried::Route Carried::findRoute(const Use &source,
                                   const std::vector<Use> &readers,
                                   size_t replica) const {
   const int own = ranks ? ranks->rank() : 0;
   const Stages::Entry &maker = *stages->entry(source.entry);
-  const bool isUpdate = maker.isUpdate();
-  // Of what all ranks of a stage make, others take that of the first.
-  const int from = isUpdate ? stages->ranksOf(maker.stage).front()
-                            : stages->rankOf(maker.stage, replica);
-  auto makes = [&](int rank) {
-    return isUpdate ? stages->isOn(maker.stage, rank) : rank == from;
+  auto ranksOf = [&](int64_t stage) {
+    return maker.isUpdate() ? stages->ranksOf(stage)
+                            : std::vector<int>{stages->rankOf(stage, replica)};
   };
+  auto isHere = [&](const std::vector<int> &there) {
+    return std::find(there.begin(), there.end(), own) != there.end();
+  };
+  const std::vector<int> makers = ranksOf(maker.stage);
   Route route;
-  route.isMadeHere = makes(own);
-  std::vector<Move> moves;
+  route.isMadeHere = isHere(makers);
+  std::vector<schedule::ValueReader> all;
   for (const Use &reader : readers) {
     const int64_t stage = stages->entry(reader.entry)->stage;
-    const std::vector<int> there =
-        isUpdate ? stages->ranksOf(stage)
-                 : std::vector<int>{stages->rankOf(stage, replica)};
-    for (int to : there) {
-      if (to == own)
-        route.readers.push_back(reader);
-      if (makes(to))
-        continue;
-      auto known =
-          std::find_if(moves.begin(), moves.end(),
-                       [&](const Move &move) { return move.to == to; });
-      auto isNearer = [&](int64_t a, int64_t b) {
-        return (a > maker.stage) != (b > maker.stage)
-                   ? a > maker.stage
-                   : std::abs(a - maker.stage) < std::abs(b - maker.stage);
-      };
-      if (known == moves.end())
-        moves.push_back({from, to, stage});
-      else if (isNearer(stage, known->stage))
-        known->stage = stage;
-    }
+    all.push_back({stage, ranksOf(stage)});
+    if (isHere(all.back().ranks))
+      route.readers.push_back(reader);
   }
-  for (const Move &move : moves)
+  for (const schedule::Move &move :
+       schedule::findMoves(maker.stage, makers, all))
     if (move.from == own || move.to == own)
       route.moves.push_back(move);
   return route;
@@ -266,7 +248,7 @@ void Carried::clear() {
 // Messages
 //===----------------------------------------------------------------------===//
 
-Status Carried::move(size_t index, const Move &move, int64_t batch) {
+Status Carried::move(size_t index, const schedule::Move &move, int64_t batch) {
   Value &value = values[index];
   const bool isMadeHere = routeOf(value, batch).isMadeHere;
   size_t buffer;
@@ -297,7 +279,7 @@ Status Carried::transfer(int64_t from, int64_t to, int64_t batch) {
     if (values[i].isOfUpdate ||
         stages->entry(values[i].source.entry)->stage != from)
       continue;
-    for (const Move &one : routeOf(values[i], batch).moves)
+    for (const schedule::Move &one : routeOf(values[i], batch).moves)
       if (one.stage == to)
         if (Status status = move(i, one, batch); !status.ok())
           return status;
@@ -309,7 +291,7 @@ Status Carried::transferUpdate(size_t entry) {
   for (size_t i = 0; i < values.size(); ++i) {
     if (values[i].source.entry != entry)
       continue;
-    for (const Move &one : routeOf(values[i], -1).moves)
+    for (const schedule::Move &one : routeOf(values[i], -1).moves)
       if (Status status = move(i, one, /*batch=*/-1); !status.ok())
         return status;
   }

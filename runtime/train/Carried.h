@@ -10,6 +10,7 @@
 #ifndef MLC_RUNTIME_TRAIN_CARRIED_H
 #define MLC_RUNTIME_TRAIN_CARRIED_H
 
+#include "runtime/schedule/Moves.h"
 #include "runtime/train/Program.h"
 #include "runtime/train/Stages.h"
 
@@ -57,18 +58,13 @@ private:
     /// The message that brings it, if it is still waited for.
     std::optional<uint64_t> message;
   };
-  /// A message that takes the value from rank to rank, with the transfer to
-  /// this stage.
-  struct Move {
-    int from, to;
-    int64_t stage;
-  };
   /// The way of a value in a replica of the pipeline, as far as this rank is on
   /// it.
   struct Route {
     bool isMadeHere = false;
     std::vector<Use> readers;
-    std::vector<Move> moves; ///< from here, or the one that comes here
+    std::vector<schedule::Move>
+        moves; ///< from here, or the one that comes here
   };
   struct Value {
     std::string name;
@@ -100,7 +96,7 @@ private:
   Status addBuffer(Value &value);
   Status copyFirst(Value &value, const OpenEntry &open, int64_t batch);
   void release(Value &value, int64_t batch);
-  Status move(size_t index, const Move &move, int64_t batch);
+  Status move(size_t index, const schedule::Move &move, int64_t batch);
   Status reap(bool waits);
   Status awaitOne(size_t index);
 

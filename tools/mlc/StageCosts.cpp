@@ -107,33 +107,17 @@ std::vector<Reading> StageCosts::reads() const {
   return all;
 }
 
-/// As runtime/train/Carried.h has them: to each rank one message, that of the
-/// nearest reader behind, or else before.
-std::vector<StageCosts::Move>
-StageCosts::movesOf(const Value &value, const std::vector<int> &ranks) const {
-  std::vector<Move> moves;
-  auto makes = [&](int rank) {
-    return value.isOfUpdate ? llvm::is_contained(stageRanks[value.stage], rank)
-                            : rank == ranks[value.stage];
+std::vector<Move> StageCosts::movesOf(const Value &value,
+                                      const std::vector<int> &ranks) const {
+  // All ranks of a stage update it.
+  auto ranksOf = [&](int64_t stage) {
+    return value.isOfUpdate ? stageRanks[stage]
+                            : std::vector<int>{ranks[stage]};
   };
-  const int from =
-      value.isOfUpdate ? stageRanks[value.stage].front() : ranks[value.stage];
+  std::vector<ValueReader> readers;
   for (int64_t reader : value.readers)
-    for (int to : value.isOfUpdate ? stageRanks[reader]
-                                   : std::vector<int>{ranks[reader]}) {
-      if (makes(to))
-        continue;
-      auto known =
-          llvm::find_if(moves, [&](const Move &move) { return move.to == to; });
-      auto distance = [&](int64_t stage) {
-        return std::pair(stage < value.stage, std::abs(stage - value.stage));
-      };
-      if (known == moves.end())
-        moves.push_back({from, to, reader});
-      else if (distance(reader) < distance(known->stage))
-        known->stage = reader;
-    }
-  return moves;
+    readers.push_back({reader, ranksOf(reader)});
+  return findMoves(value.stage, ranksOf(value.stage), readers);
 }
 
 int64_t StageCosts::bytes(const Action &send) const {

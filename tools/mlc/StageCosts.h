@@ -5,6 +5,7 @@
 
 #include "mlir/IR/BuiltinOps.h"
 #include "rewrites/Cost/Cost.h"
+#include "runtime/schedule/Moves.h"
 #include "runtime/schedule/Transfers.h"
 #include "simulator/timeline/Timeline.h"
 #include <map>
@@ -41,15 +42,12 @@ private:
     bool isOfUpdate;
     std::vector<int64_t> readers; ///< stages
   };
-  struct Move {
-    int from, to;
-    int64_t stage;
-  };
-
   void place(const runtime::schedule::Table &table);
   void read(mlir::ModuleOp module, const CostModel &cost);
-  std::vector<Move> movesOf(const Value &value,
-                            const std::vector<int> &ranks) const;
+  /// The messages that take a value to others; `ranks` are those of the stages
+  /// for its micro-batch.
+  std::vector<runtime::schedule::Move>
+  movesOf(const Value &value, const std::vector<int> &ranks) const;
 
   std::vector<simulator::StageTimes> stageTimes;
   std::vector<Value> values;
