@@ -1,12 +1,14 @@
 //===- AssignStages.cpp - The stages of a model's operators ---------------===//
 
 #include "dialects/Definition/OpInterfaces.h"
+#include "dialects/Module/CompileTime.h"
 #include "dialects/Module/StageFacts.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/Base/Form.h"
 #include "passes/Base/Passes.h"
 #include "passes/Stages/Stages.h"
 #include "rewrites/Cost/Work.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
@@ -21,12 +23,21 @@ namespace mlc {
 
 namespace {
 
-/// The operators that stages are made of, in the order of the model. Those
-/// without operands belong to whoever reads them.
+/// The operators of a model that depend on its inputs, in its order: stages are
+/// made of them. What depends on parameters alone belongs to whoever reads it.
 SmallVector<Operation *> listOperators(func::FuncOp main) {
+  llvm::DenseSet<Operation *> fixed;
+  auto isFixed = [&](Value value) {
+    if (Operation *op = value.getDefiningOp())
+      return fixed.contains(op);
+    return bool(main.getArgAttr(cast<BlockArgument>(value).getArgNumber(),
+                                kParameterAttr));
+  };
   SmallVector<Operation *> operators;
   for (Operation &op : main.getBody().front().without_terminator())
-    if (op.getNumOperands() != 0)
+    if (llvm::all_of(op.getOperands(), isFixed))
+      fixed.insert(&op);
+    else
       operators.push_back(&op);
   return operators;
 }
@@ -97,7 +108,24 @@ private:
       stage += i == stageEnds[stage];
       op->setAttr(kStageAttr, b.getI64IntegerAttr(int64_t(stage)));
     }
+    for (Operation &op :
+         llvm::reverse(main.getBody().front().without_terminator()))
+      takeFirstReaders(&op);
     return success();
+  }
+
+  /// What depends on parameters alone belongs to the first stage that reads it,
+  /// and so does its gradient.
+  static void takeFirstReaders(Operation *op) {
+    if (op->hasAttr(kStageAttr) || op->getNumOperands() == 0)
+      return;
+    IntegerAttr first;
+    for (Operation *user : op->getUsers())
+      if (auto stage = user->getAttrOfType<IntegerAttr>(kStageAttr);
+          stage && (!first || stage.getInt() < first.getInt()))
+        first = stage;
+    if (first)
+      op->setAttr(kStageAttr, first);
   }
 
   /// Makes the heaviest stage as light as possible.
@@ -126,10 +154,14 @@ private:
   LogicalResult findEnds(func::FuncOp main, ArrayRef<Operation *> operators,
                          SmallVectorImpl<size_t> &found) {
     for (const std::string &name : ends) {
-      size_t end = 0;
-      for (auto [i, op] : llvm::enumerate(operators))
-        if (nodeOf(op) == name)
-          end = i + 1;
+      const size_t end = findEnd(main, operators, name);
+      if (llvm::none_of(operators,
+                        [](Operation *op) { return !nodeOf(op).empty(); }))
+        return main.emitError()
+               << "has operators without names, so no stage can end with node '"
+               << name
+               << "'; names are in locations, which printed modules "
+                  "lack: give the number of stages";
       if (end == 0)
         return main.emitError()
                << "has no node '" << name << "' to end a stage with"
@@ -147,6 +179,20 @@ private:
                 "model";
     found.push_back(operators.size());
     return success();
+  }
+
+  /// How many operators there are up to the last one of the node, which may
+  /// itself depend on parameters alone; 0 without such a node.
+  static size_t findEnd(func::FuncOp main, ArrayRef<Operation *> operators,
+                        StringRef name) {
+    size_t end = 0, count = 0;
+    for (Operation &op : main.getBody().front().without_terminator()) {
+      if (count < operators.size() && operators[count] == &op)
+        ++count;
+      if (nodeOf(&op) == name)
+        end = count;
+    }
+    return end;
   }
 
   static std::string suggest(ArrayRef<Operation *> operators, StringRef name) {

@@ -265,8 +265,10 @@ private:
       return readStages(value);
     if (key == "schedule") {
       const auto *name = value.get<std::string>();
-      if (!name)
-        return expected("the name of a schedule", value);
+      if (!name || name->empty())
+        return name ? Status::badFile("expected the name of a schedule, or a "
+                                      "table in FILE.csv, not \"\"")
+                    : expected("the name of a schedule", value);
       training.stages.schedule = *name;
       return Status::success();
     }

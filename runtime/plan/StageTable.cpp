@@ -9,6 +9,7 @@
 #include "runtime/schedule/Table.h"
 
 #include <algorithm>
+#include <cctype>
 
 using namespace mlc::runtime;
 
@@ -46,6 +47,7 @@ Status Plan::checkStaged() const {
     return Status::success();
   if (own.hasServer || own.ranks > 1 || own.zero != ZeroStage::None ||
       own.groups > 1 || !algorithm.empty() ||
+      own.statistics == BatchStatistics::Local ||
       !(own.buckets == BucketOptions::of(own.buckets.rule)))
     return wrong("stages are not taken beside a split batch: data ranks, an "
                  "algorithm, ZeRO, buckets and groups; leave these out");
@@ -58,8 +60,22 @@ Status Plan::checkStaged() const {
 static bool isFile(const std::string &schedule) {
   constexpr std::string_view ending = ".csv";
   return schedule.size() > ending.size() &&
-         std::string_view(schedule).substr(schedule.size() - ending.size()) ==
-             ending;
+         std::equal(ending.rbegin(), ending.rend(), schedule.rbegin(),
+                    [](char a, char b) { return a == std::tolower(b); });
+}
+
+/// Refuses what training does not run.
+static Status checkCells(const schedule::Table &table) {
+  for (size_t rank = 0; rank < table.ranks.size(); ++rank)
+    for (size_t cell = 0; cell < table.ranks[rank].size(); ++cell)
+      if (const schedule::Action &action = table.ranks[rank][cell];
+          action.slice != schedule::kNone || action.version != schedule::kNone)
+        return Status::badFile(
+            "rank " + std::to_string(rank) + ", cell " + std::to_string(cell) +
+            ", " + toString(action) +
+            ": training knows neither slices nor weight versions; leave them "
+            "out");
+  return Status::success();
 }
 
 /// Reads a table that somebody wrote, and checks that it trains these stages.
@@ -69,11 +85,14 @@ static Status readTable(const TrainingPlan &plan, schedule::Table &table) {
   Status status = FileBytes::read(path.c_str(), maxTextFile, bytes);
   if (status.ok())
     status = schedule::Table::parse(bytes.text(), table);
-  if (status.ok() &&
-      table.ranks.size() != static_cast<size_t>(plan.stages.ranks))
-    status =
-        wrong("is a schedule of " + std::to_string(table.ranks.size()) +
-              " ranks, and there are " + std::to_string(plan.stages.ranks));
+  const auto lines = static_cast<int64_t>(table.ranks.size());
+  if (status.ok() && lines != plan.stages.ranks)
+    status = Status::badFile(
+        "has " + std::to_string(lines) + (lines == 1 ? " line" : " lines") +
+        ", one for each rank, and there are " +
+        std::to_string(plan.stages.ranks) + " ranks; start as many");
+  if (status.ok())
+    status = checkCells(table);
   schedule::CheckOptions options;
   options.stages = static_cast<int32_t>(plan.stages.count);
   options.microBatches = static_cast<int32_t>(plan.accumulate);
@@ -102,6 +121,9 @@ Status TrainingPlan::makeTable(schedule::Table &table) const {
   if (row && !row->isSynchronous)
     return wrong("the schedule " + printable(name) +
                  " is asynchronous, which training is not yet");
+  if (row && row->hasSlices)
+    return wrong("the schedule " + printable(name) +
+                 " has slices, which training does not know yet; give gpipe");
   return schedule::generate(options, table);
 }
 

@@ -131,7 +131,10 @@ Status Stages::readTable(const Artifact &artifact, int ranks) {
   options.reads = all;
   options.isTraining = true;
   options.isBuffered = true;
-  return schedule::check(table, options);
+  Status status = schedule::check(table, options);
+  if (!status.ok())
+    status.message = "the table of the schedule: " + status.message;
+  return status;
 }
 
 bool Stages::isOn(int64_t stage, int rank) const {

@@ -117,6 +117,10 @@ std::string train::scheduleText(const mlc_artifact &artifact) {
   const Artifact &own = *artifact.impl;
   if (!own.training())
     return {};
+  if (!own.training()->schedule.empty())
+    return std::to_string(own.training()->stages) +
+           " stages on several ranks, each with a line of this table\n" +
+           own.training()->schedule;
   Stages stages;
   // One rank needs no table, so this does not fail.
   (void)Stages::of(own, /*ranks=*/1, stages);

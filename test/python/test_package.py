@@ -307,7 +307,7 @@ def test_how_rewrites_are_searched():
 
 def test_every_flag_is_an_argument(tools):
     """Of what makes a program; flags that write or print something else are the command line's alone."""
-    names = {"dim": "dims", "no-rewrites": "rewrites", "parameter": "parameters"}
+    names = {"dim": "dims", "micro-batches": "accumulate", "no-rewrites": "rewrites", "parameter": "parameters"}
 
     def check(command, arguments, others):
         flags = re.findall(r"^  --([a-z0-9-]+)", tools.mlc(command, "--help").stdout, re.M)

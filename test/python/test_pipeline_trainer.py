@@ -4,6 +4,7 @@ import threading
 
 import mlc
 import numpy as np
+import pytest
 
 from test_trainer import LOSS, MODEL, batches, folder  # noqa: F401
 
@@ -34,5 +35,12 @@ def test_stages_on_ranks(folder):
     for thread in threads:
         thread.join()
     assert found == [one, one]
+    # Keyword arguments say the same.
+    mine = mlc.Trainer(MODEL, **LOSS, learning_rate=0.01, accumulate=2, stages=2)
+    assert [mine.step([batch, batch]) for _ in range(3)] == one
+    with pytest.raises(mlc.UnsupportedError, match="no node 'none' to end a stage with"):
+        mlc.Trainer(MODEL, **LOSS, stage_ends=["none"])
+    with pytest.raises(mlc.UsageError, match="a schedule is of several ranks"):
+        mlc.Trainer(MODEL, **LOSS, stages=2, pipeline="gpipe")
     with np.load(folder / "one.npz") as a, np.load(folder / "two.npz") as b:
         assert all(np.array_equal(a[key], b[key]) for key in a if key.startswith("weight/"))

@@ -32,8 +32,10 @@ DistributionFlags::DistributionFlags(cl::SubCommand &sub)
                  cl::desc("Batches whose gradients a step averages; with "
                           "--stages, its micro-batches (1)"),
                  cl::sub(sub)),
-      microBatches("micro-batches", cl::aliasopt(accumulate),
-                   cl::desc("The same as --accumulate")),
+      microBatches("micro-batches", cl::init(1), cl::value_desc("number"),
+                   cl::desc("With --stages: micro-batches of a step; the same "
+                            "as --accumulate (1)"),
+                   cl::sub(sub)),
       stages(sub),
       zero("zero", cl::init(0), cl::value_desc("stage"),
            cl::desc("Stage of ZeRO: shard optimizer states (1), sums of "
@@ -170,11 +172,18 @@ llvm::Error DistributionFlags::checkNames(bool &hasServer) const {
   if (prefetchLimit.getNumOccurrences() &&
       zero < unsigned(runtime::ZeroStage::Gradients))
     return fail(Exit::Usage, "--prefetch-limit is of --zero=2 and 3");
-  if (accumulate < 1)
-    return fail(Exit::Usage, "--accumulate must be at least 1");
-  if (accumulate > runtime::mostBatchesOfAStep)
-    return fail(Exit::Usage, "--accumulate must be at most " +
-                                 llvm::Twine(runtime::mostBatchesOfAStep));
+  if (accumulate.getNumOccurrences() && microBatches.getNumOccurrences() &&
+      accumulate != microBatches)
+    return fail(Exit::Usage, "--micro-batches and --accumulate say the same, "
+                             "and differ; leave one of them out");
+  for (const cl::opt<int64_t> *count : {&accumulate, &microBatches})
+    if (*count < 1 || *count > runtime::mostBatchesOfAStep)
+      return fail(
+          Exit::Usage,
+          "--" + count->ArgStr + " must be at " +
+              (*count < 1
+                   ? "least 1"
+                   : "most " + llvm::Twine(runtime::mostBatchesOfAStep)));
   for (const auto *bytes : {&bucketBytes, &firstBucketBytes})
     if (bytes->getNumOccurrences() && *bytes < 1)
       return fail(Exit::Usage, "--" + bytes->ArgStr + " must be positive");
@@ -183,8 +192,9 @@ llvm::Error DistributionFlags::checkNames(bool &hasServer) const {
 
 llvm::Expected<runtime::Plan> DistributionFlags::readPlan() const {
   llvm::SmallVector<const cl::Option *> options{
-      &accumulate, &groups, &zero,        &algorithm,        &staleness,
-      &statistics, &fusion, &bucketBytes, &firstBucketBytes, &prefetchLimit};
+      &accumulate,  &microBatches,     &groups,       &zero,
+      &algorithm,   &staleness,        &statistics,   &fusion,
+      &bucketBytes, &firstBucketBytes, &prefetchLimit};
   llvm::append_range(options, stages.options());
   return planFlag.read(options);
 }
@@ -252,7 +262,8 @@ llvm::Expected<runtime::Plan> DistributionFlags::plan(int64_t ranks) const {
   training.statistics = statistics;
   training.buckets = runtime::BucketOptions::of(fusion);
   training.prefetchLimit = prefetchLimit;
-  training.accumulate = accumulate;
+  training.accumulate =
+      microBatches.getNumOccurrences() ? microBatches : accumulate;
   training.groups = groups;
   training.hasServer = hasServer;
   training.staleness = staleness;

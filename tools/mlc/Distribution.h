@@ -50,8 +50,7 @@ private:
   llvm::cl::opt<double> timeout;
   llvm::cl::opt<unsigned> groups;
   llvm::cl::opt<int64_t> accumulate;
-  /// --micro-batches.
-  llvm::cl::alias microBatches;
+  llvm::cl::opt<int64_t> microBatches;
   StageFlags stages;
   llvm::cl::opt<unsigned> zero;
   llvm::cl::opt<std::string> algorithm;

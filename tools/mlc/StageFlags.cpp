@@ -33,6 +33,9 @@ llvm::Error StageFlags::apply(runtime::TrainingPlan &plan) const {
   if (stages.getNumOccurrences() && !ends.empty())
     return fail(Exit::Usage, "--stage-ends says how many stages there are; "
                              "leave --stages out");
+  if (schedule.getNumOccurrences() && schedule.empty())
+    return fail(Exit::Usage, "--pipeline= names no schedule; see mlc schedule "
+                             "--list");
   plan.stages.ends.assign(ends.begin(), ends.end());
   plan.stages.count = ends.empty() ? stages : int64_t(ends.size()) + 1;
   plan.stages.schedule = schedule;

@@ -362,7 +362,7 @@ llvm::Error TrainCommand::run() {
         model, training, optimizerFlags, flags.batch,
         {/*accumulate=*/1, !flags.evaluationFile.empty(), flags.keepHalf,
          /*isApart=*/false, /*computesAlone=*/false, countsRight()},
-        distribution);
+        distribution, flags.output);
   if (llvm::Error error = flags.check())
     return error;
   if (flags.metric != train::Metric::None &&

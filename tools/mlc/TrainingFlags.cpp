@@ -13,12 +13,13 @@
 #include "passes/Import/ModelFile.h"
 #include "passes/Program.h"
 #include "runtime/Text.h"
-#include "runtime/schedule/Table.h"
 #include "tools/mlc/Evaluation.h"
 #include "tools/mlc/Failure.h"
 #include "tools/mlc/MergedWeights.h"
 #include "tools/mlc/OptimizerFlags.h"
+#include "tools/mlc/OutputFile.h"
 #include "tools/mlc/SmallFloats.h"
+#include "tools/mlc/StagedModel.h"
 #include "llvm/ADT/StringSet.h"
 #include <cstring>
 
@@ -309,18 +310,6 @@ static void readFacts(TrainingModel &model, const LossOptions &loss) {
       training.labels = i;
 }
 
-/// Says by which table of actions the stages run.
-static runtime::Status describeStages(const runtime::TrainingPlan &plan,
-                                      runtime::Training &training) {
-  training.stages = plan.stages.count;
-  runtime::schedule::Table table;
-  if (plan.stages.ranks == 1)
-    return runtime::Status::success();
-  runtime::Status status = plan.makeTable(table);
-  training.schedule = table.text();
-  return status;
-}
-
 /// Freezes weights that the loss does not depend on.
 static llvm::Error leaveUnread(TrainingModel &training,
                                std::vector<Parameter> &parameters,
@@ -431,8 +420,13 @@ llvm::Expected<TrainingModel> mlc::cli::readTrainingModel(
   if (optimizer)
     parameters = parametersOf(training.compilation->getModule());
   training.compilation->train(*made);
-  if (plan)
-    training.compilation->split(*plan);
+  if (plan) {
+    runtime::Plan own = *plan;
+    if (own.training)
+      resolveEnds(training.compilation->getModelFile().proto().graph(),
+                  training.compilation->getModule(), own.training->stages.ends);
+    training.compilation->split(own);
+  }
   llvm::Error failed =
       training.compilation->runTo(flags.compileTo.upTo("distribute"));
   if (optimizer)
@@ -467,7 +461,10 @@ llvm::Error mlc::cli::writePhase(const ModelOptions &options,
                                  const TrainingFlags &flags,
                                  const OptimizerFlags &optimizer, int64_t batch,
                                  TrainingEntries entries,
-                                 const DistributionFlags &distribution) {
+                                 const DistributionFlags &distribution,
+                                 llvm::StringRef output) {
+  if (llvm::Error error = refuseInputs({output.str()}, {options.model}))
+    return error;
   auto plan = distribution.givenPlan();
   if (!plan)
     return plan.takeError();
@@ -484,6 +481,6 @@ llvm::Error mlc::cli::writePhase(const ModelOptions &options,
                         "--ranks");
   auto read = readTrainingModel(options, flags, &optimizer, batch, entries,
                                 isSplit ? &*plan : nullptr);
-  return read ? flags.compileTo.write(*read->compilation, "")
+  return read ? flags.compileTo.write(*read->compilation, output)
               : read.takeError();
 }

@@ -75,13 +75,15 @@ readTrainingModel(const ModelOptions &options, const TrainingFlags &flags,
                   const TrainingEntries &entries = {},
                   const runtime::Plan *plan = nullptr);
 
-/// Writes the result of --compile-to to standard output: the program of one of
-/// the ranks of --ranks, a worker if there is a server; without a server, with
-/// `entries`. The plan determines how many batches a step has.
+/// Writes the result of --compile-to to `output`, or if that is empty to
+/// standard output: the program of one of the ranks of --ranks, a worker if
+/// there is a server; without a server, with `entries`. The plan determines how
+/// many batches a step has.
 llvm::Error writePhase(const ModelOptions &options, const TrainingFlags &flags,
                        const OptimizerFlags &optimizer, int64_t batch,
                        TrainingEntries entries,
-                       const DistributionFlags &distribution);
+                       const DistributionFlags &distribution,
+                       llvm::StringRef output);
 
 } // namespace mlc::cli
 

@@ -17,6 +17,13 @@
 // RUN: not mlc-opt %s --mlc-assign-stages="ends=a,e" 2>&1 | FileCheck %s --check-prefix=EMPTY
 // RUN: not mlc-opt %s --mlc-cut-stages 2>&1 | FileCheck %s --check-prefix=ENTRIES
 // RUN: not mlc-opt %s --mlc-join-stages 2>&1 | FileCheck %s --check-prefix=JOIN
+// RUN: mlc-opt %s --mlc-assign-stages="stages=2" --mlc-add-training-step="loss=output states=true apart=true" -o %t.assigned.mlir
+// RUN: sed 's/dist.stage = 1 : i64/dist.stage = -1 : i64/' %t.assigned.mlir > %t.negative.mlir
+// RUN: not mlc-opt %t.negative.mlir --mlc-cut-stages 2>&1 | FileCheck %s --check-prefix=STAGE
+// RUN: mlc-opt %s -o %t.nameless.mlir
+// RUN: not mlc-opt %t.nameless.mlir --mlc-assign-stages="ends=a" 2>&1 | FileCheck %s --check-prefix=NAMELESS
+// STAGE: has -1 : i64 as dist.stage, which is an i64 from 0 to 4095
+// NAMELESS: has operators without names, so no stage can end with node 'a'
 // MANY: has 5 operators, too few for 9 stages
 // NONE: a model has one stage at least, not 0
 // NAME: has no node 'aa' to end a stage with; did you mean 'a'?

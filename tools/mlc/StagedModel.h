@@ -1,0 +1,28 @@
+//===- StagedModel.h - A model that is trained in stages --------*- C++ -*-===//
+
+#ifndef MLC_TOOLS_MLC_STAGEDMODEL_H
+#define MLC_TOOLS_MLC_STAGEDMODEL_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "runtime/Training.h"
+#include "runtime/plan/Plan.h"
+
+namespace onnx {
+class GraphProto;
+}
+
+namespace mlc::cli {
+
+/// Names nodes of the module to end stages with, where nodes that the plan
+/// names are gone after the import (they do nothing, or nobody reads them): the
+/// last ones before them.
+void resolveEnds(const onnx::GraphProto &graph, mlir::ModuleOp module,
+                 std::vector<std::string> &ends);
+
+/// Says by which table of actions the stages run.
+runtime::Status describeStages(const runtime::TrainingPlan &plan,
+                               runtime::Training &training);
+
+} // namespace mlc::cli
+
+#endif // MLC_TOOLS_MLC_STAGEDMODEL_H
