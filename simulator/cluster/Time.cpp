@@ -3,7 +3,6 @@
 #include "simulator/cluster/Time.h"
 #include <cmath>
 #include <fmt/format.h>
-#include <limits>
 
 using namespace mlc;
 
@@ -11,13 +10,11 @@ simulator::Time simulator::toTime(double seconds) {
   double picoseconds =
       std::floor(seconds * double(kPicosecondsPerSecond) + 0.5);
   // 2^63 is the first double that does not fit.
-  return picoseconds < 0x1p63 ? Time(picoseconds)
-                              : std::numeric_limits<Time>::max();
+  return picoseconds < 0x1p63 ? Time(picoseconds) : kLongestTime;
 }
 
 simulator::Time simulator::sum(Time a, Time b) {
-  constexpr Time longest = std::numeric_limits<Time>::max();
-  return a > longest - b ? longest : a + b;
+  return a > kLongestTime - b ? kLongestTime : a + b;
 }
 
 double simulator::toSeconds(Time time) {

@@ -9,6 +9,7 @@
 #define MLC_SIMULATOR_CLUSTER_TIME_H
 
 #include <cstdint>
+#include <limits>
 #include <string>
 
 namespace mlc::simulator {
@@ -17,6 +18,8 @@ namespace mlc::simulator {
 using Time = int64_t;
 
 inline constexpr Time kPicosecondsPerSecond = 1'000'000'000'000;
+/// Stands for itself, and for all that takes longer.
+inline constexpr Time kLongestTime = std::numeric_limits<Time>::max();
 
 /// Rounded to the nearest picosecond, halves up. `seconds` is not negative;
 /// what is longer than the longest time is the longest time.

@@ -158,6 +158,7 @@ FitResult simulator::fit(const Cluster &cluster,
                          const FitOptions &options) {
   Random random(options.seed);
   Indices seen, held[2];
+  bool heldOut[2];
   for (bool oneNode : {true, false}) {
     Indices all;
     for (size_t i = 0; i < rows.size(); ++i)
@@ -168,8 +169,10 @@ FitResult simulator::fit(const Cluster &cluster,
         std::round(double(all.size()) * (1 - options.holdout)));
     taken = std::min(all.size(), std::max<size_t>(taken, 1));
     seen.insert(seen.end(), all.begin(), all.begin() + taken);
-    Indices &rest = held[oneNode ? 0 : 1];
-    rest.assign(all.begin() + (taken == all.size() ? 0 : taken), all.end());
+    const int which = oneNode ? 0 : 1;
+    heldOut[which] = taken < all.size();
+    held[which].assign(all.begin() + (taken == all.size() ? 0 : taken),
+                       all.end());
   }
   FitResult result;
   result.cluster = withConstants(cluster, fitConstants(cluster, rows, seen));
@@ -180,6 +183,8 @@ FitResult simulator::fit(const Cluster &cluster,
   result.fittedRows = static_cast<int>(seen.size());
   result.oneNode = compare(result.cluster, rows, held[0]);
   result.manyNodes = compare(result.cluster, rows, held[1]);
+  result.oneNode.heldOut = heldOut[0];
+  result.manyNodes.heldOut = heldOut[1];
   result.choices = choose(result.cluster, rows);
   return result;
 }

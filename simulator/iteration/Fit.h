@@ -17,6 +17,8 @@ struct FitOptions {
 /// Predictions beside measured times.
 struct Agreement {
   int rows = 0;
+  /// Whether the fit has not seen them. Of too few rows none is held out.
+  bool heldOut = false;
   double meanError = 0, largestError = 0; ///< relative, without sign
   double tau = 0; ///< Kendall's tau-b; NaN where all times are equal
 };
@@ -31,8 +33,8 @@ struct Choices {
 struct FitResult {
   Cluster cluster; ///< with the fitted constants
   int fittedRows = 0;
-  /// Of rows that the fit has not seen, or of all if it has seen all: those
-  /// of one node, and of several.
+  /// Of rows of one node, and of several: each of those that the fit has not
+  /// seen, or of all if it has seen all.
   Agreement oneNode, manyNodes;
   /// Over all rows of one node.
   Choices choices;
@@ -42,7 +44,7 @@ struct FitResult {
 /// node and of several the same share: least squares of the logarithms of
 /// predicted over measured times, in which rows that are far off count less
 /// (Huber's weights), and constants are drawn to those of `cluster`.
-/// `rows` is not empty and fits `cluster`.
+/// `rows` is not empty and fits `cluster`; predictions of them are finite.
 FitResult fit(const Cluster &cluster, std::span<const Iteration> rows,
               const FitOptions &options);
 

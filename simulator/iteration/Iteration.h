@@ -25,7 +25,8 @@ struct Iteration {
 /// hidden, heads, layers, sequence, tensor, data, pipeline, iteration_ms, and
 /// where wanted vocabulary and parameters_billion (which is not used).
 /// MLC_BAD_FILE with line and column's name for missing and unknown columns,
-/// numbers out of range, and rows that do not fit together: gpus is tensor *
+/// numbers out of range (an iteration takes from a microsecond to 1e6 seconds),
+/// and rows that do not fit together: gpus is tensor *
 /// data * pipeline and no more than the cluster has, a batch divides into
 /// micro-batches, layers into stages, heads over tensor ranks.
 runtime::Status readIterations(std::string_view text, const Cluster &cluster,

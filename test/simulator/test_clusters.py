@@ -55,9 +55,97 @@ def test_fitted_constants_are_a_cluster(tools, tmp_path):
     assert "fitted to 1440 of 1440 iterations" in done.stdout and "\n  several nodes" not in done.stdout
 
 
+def iterations(path, *times):
+    """The first measured row, with other times."""
+    header, row = (MEASURED / "iterations_single_node.csv").read_text().splitlines()[:2]
+    path.write_text("\n".join([header, *(f"{row.rpartition(',')[0]},{time}" for time in times)]) + "\n")
+    return f"--iterations={path}"
+
+
+def test_a_fit_to_one_row(tools, tmp_path):
+    one = ["calibrate", "--cluster=cluster:p3.16xlarge", iterations(tmp_path / "one.csv", 372.2)]
+    note = "one node: too few rows to hold 0.8 of them out; the errors are on rows that were fitted\n"
+    for flags, said in ([], True), (["--holdout=0"], False):
+        done = tools.mlc(*one, *flags)
+        assert done.returncode == 0 and (note in done.stdout) == said, done.stdout
+        assert re.search(r"^on all:.*tau\n  one node +1 +[0-9.]+ % +[0-9.]+ % +-\n", done.stdout, re.M), done.stdout
+    agreement = json.loads(tools.mlc(*one, "--json").stdout)["one_node"]
+    assert agreement["held_out"] is False and "kendall_tau" not in agreement
+    # Absurd errors do not run together.
+    done = tools.mlc(*one[:2], iterations(tmp_path / "tiny.csv", 0.001))
+    assert re.search(r"^  one node +1 +[0-9.e+]+ % +[0-9.e+]+ % +-$", done.stdout, re.M), done.stdout
+    done = tools.mlc(*one[:2], iterations(tmp_path / "tinier.csv", 1e-9))
+    assert done.returncode == 3 and "iteration_ms: expected a number from 0.001 to 1e9, not '1e-09'" in done.stderr
+
+
+def slow_cluster(path, rate, name="k80-4"):
+    cluster = json.loads((ROOT / f"simulator/cluster/machines/{name}.json").read_text())
+    for level in cluster["levels"]:
+        level["bytes_per_second"]["value"] = rate
+    path.write_text(json.dumps(cluster))
+    return path
+
+
+@pytest.mark.parametrize("rate", [1, 1e-300])
+def test_times_that_are_too_long(tools, tmp_path, rate):
+    path = slow_cluster(tmp_path / "slow.json", rate)
+    done = tools.mlc("inspect", path)
+    assert done.returncode == 0 and re.search(r"^  ring +too long +too long$", done.stdout, re.M), done.stdout
+    assert done.stdout.endswith("\n  too long: more than 106 days\n")
+    assert set(map(len, json.loads(tools.mlc("inspect", path, "--json").stdout)["all_reduce_seconds"].values())) == {0}
+    # The longest times that there are keep their columns.
+    done = tools.mlc("inspect", slow_cluster(tmp_path / "slow.json", 0.03), "--bytes=100000")
+    assert re.search(r"^  ring +3.33e\+06 s +5e\+06 s$", done.stdout, re.M), done.stdout
+    assert re.search(r"^  butterfly +3.33e\+06 s +6.67e\+06 s$", done.stdout, re.M), done.stdout
+
+
+def test_no_iteration_ends(tools, tmp_path):
+    path = slow_cluster(tmp_path / "slow.json", 1e-300, "p3.16xlarge")
+    row = "2,16,8,1024,16,24,1024,2,1,1,372.2\n"
+    table = tmp_path / "t.csv"
+    table.write_text((MEASURED / "iterations_single_node.csv").read_text().split("\n")[0] + "\n" + row)
+    done = tools.mlc("calibrate", f"--cluster={path}", f"--iterations={table}")
+    assert done.returncode == 3 and "an iteration on 2 gpus would never end on it; give larger rates" in done.stderr
+
+
+def test_cells_without_a_time_have_a_reason(tools, tmp_path):
+    done = tools.mlc("inspect", "cluster:k80-4", "--ranks=3")
+    assert re.search(r"^  butterfly +-$", done.stdout, re.M)
+    assert "\n  -: the algorithm butterfly is for a power of two ranks, not 3; take halving-doubling\n" in done.stdout
+    done = tools.mlc("inspect", "cluster:a100-800g", "--ranks=65")
+    assert done.stdout.endswith("\n  -: programs of sends are run on up to 64 ranks; own has a time\n"), done.stdout
+    one = json.loads((ROOT / "simulator/cluster/machines/this-machine.json").read_text())
+    one["nodes"][0]["ranks"] = one["levels"][0]["ranks"] = 1
+    path = tmp_path / "one.json"
+    path.write_text(json.dumps(one))
+    done = tools.mlc("inspect", path)
+    assert done.returncode == 0 and done.stdout.endswith("\none rank: there is nothing to all-reduce\n")
+    assert "the cluster has one rank" in tools.mlc("inspect", path, "--ranks=2").stderr
+
+
+def test_a_server_is_one_of_the_ranks(tools, tmp_path):
+    path = slow_cluster(tmp_path / "c.json", 1e9, "flexflow-p100")
+    latency = json.loads(path.read_text())["levels"][0]["latency_seconds"]["value"]
+    said = json.loads(tools.mlc("inspect", path, "--ranks=4", "--bytes=4000000", "--json").stdout)
+    # Three workers, as docs/Clusters.md counts.
+    assert said["all_reduce_seconds"]["server"]["4"] == pytest.approx(6 * 4e6 / 1e9 + 4 * latency, rel=1e-3)
+
+
+@pytest.mark.parametrize("file", ["/dev/zero", "/tmp", "k80-4"])
+def test_what_may_be_a_cluster(tools, file):
+    done = tools.mlc("inspect", file)
+    assert done.returncode == 3, done.stderr
+    assert done.stderr.endswith("; make it with mlc compile, or give a cluster as FILE.json or cluster:NAME\n")
+
+
 @pytest.mark.parametrize("arguments, code, message", [
     (["inspect", "cluster:x"], 2, "cluster:x: no such cluster ships with mlc; there are cluster:"),
     (["inspect", "cluster:k80-4", "--ranks=5"], 2, "--ranks 5: the cluster has 2 to 4"),
+    (["inspect", "cluster:k80-4", "--ranks=0"], 2, "--ranks 0: the cluster has 2 to 4"),
+    (["inspect", "cluster:k80-4", f"--bytes={2**63 - 1}"], 2,
+     f"--bytes {2**63 - 1}: a collective of {2**61 - 1} elements; take fewer"),
+    (["inspect", "model.mlca", "--ranks=2"], 2, "--bytes and --ranks are of clusters"),
+    (["calibrate", "--cluster=cluster:k80-4", "--ranks=0"], 2, "measured on 2 to 64 ranks, not on 0; give --ranks"),
     (["inspect", "cluster:k80-4", "--bytes=0"], 2, "--bytes: expected"),
     (["inspect", "cluster:k80-4", "--dim=n=1"], 2, "of artifacts"),
     (["calibrate", "--iterations=x.csv"], 2, "give both"),

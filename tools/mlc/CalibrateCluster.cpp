@@ -3,6 +3,7 @@
 #include "runtime/FileBytes.h"
 #include "simulator/cluster/ClusterFile.h"
 #include "simulator/iteration/Fit.h"
+#include "simulator/iteration/GptIteration.h"
 #include "tools/mlc/ClusterFiles.h"
 #include "tools/mlc/Failure.h"
 #include "tools/mlc/OutputFile.h"
@@ -35,8 +36,21 @@ readAll(llvm::ArrayRef<std::string> files, const Cluster &cluster) {
   return all;
 }
 
+/// Tiny rates make sums overflow, and nothing can be fitted to infinity.
+static llvm::Error checkPredictions(const std::string &name,
+                                    const Cluster &cluster,
+                                    llvm::ArrayRef<Iteration> rows) {
+  for (const Iteration &row : rows)
+    if (!std::isfinite(predict(cluster, row).total()))
+      return fail(Exit::BadFile,
+                  name + ": an iteration on " + llvm::Twine(row.gpus) +
+                      " gpus would never end on it; give larger rates");
+  return llvm::Error::success();
+}
+
 static json::Object toJson(const Agreement &agreement) {
   json::Object object{{"rows", agreement.rows},
+                      {"held_out", agreement.heldOut},
                       {"mean_error", agreement.meanError},
                       {"largest_error", agreement.largestError}};
   if (std::isfinite(agreement.tau))
@@ -61,18 +75,38 @@ static void printJson(const FitResult &result) {
                         {"largest_loss", result.choices.largestLoss}}}}));
 }
 
-static void printAgreement(const char *name, const Agreement &agreement) {
-  if (agreement.rows)
-    llvm::outs() << fmt::format("  {:<14}{:>6}{:>12.1f} %{:>10.1f} %{:>8.3f}\n",
-                                name, agreement.rows, 100 * agreement.meanError,
-                                100 * agreement.largestError, agreement.tau);
+/// "12.3 %", and "1.23e+09 %" of what is absurd.
+static std::string percent(double share) {
+  const double value = 100 * share;
+  return value < 1e5 ? fmt::format("{:.1f} %", value)
+                     : fmt::format("{:.3g} %", value);
 }
 
-static void printText(const FitResult &result, size_t rows) {
+static void printAgreement(const char *name, const Agreement &agreement) {
+  if (agreement.rows)
+    llvm::outs() << fmt::format(
+        "  {:<14} {:>5} {:>13} {:>11} {:>7}\n", name, agreement.rows,
+        percent(agreement.meanError), percent(agreement.largestError),
+        std::isfinite(agreement.tau) ? fmt::format("{:.3f}", agreement.tau)
+                                     : "-");
+}
+
+/// Says where errors are of rows that were fitted although some were to be held
+/// out.
+static void printSeen(const char *name, const Agreement &agreement,
+                      double holdout) {
+  if (agreement.rows && !agreement.heldOut && holdout > 0)
+    llvm::outs() << fmt::format(
+        "{}: too few rows to hold {:g} of them out; the errors are on rows "
+        "that were fitted\n",
+        name, holdout);
+}
+
+static void printText(const FitResult &result, size_t rows, double holdout) {
   llvm::outs() << fmt::format("fitted to {} of {} iterations\n",
                               result.fittedRows, rows);
   for (size_t i = 0; i < constantCount; ++i)
-    llvm::outs() << fmt::format("  {:<24}{:>10.4g}  {}\n", constantRows[i].key,
+    llvm::outs() << fmt::format("  {:<24} {:>9.4g}  {}\n", constantRows[i].key,
                                 result.cluster.training[i].value,
                                 constantRows[i].meaning);
   llvm::outs() << (size_t(result.fittedRows) == rows ? "on all:" : "on others:")
@@ -80,11 +114,13 @@ static void printText(const FitResult &result, size_t rows) {
                               "mean error", "largest", "tau");
   printAgreement("one node", result.oneNode);
   printAgreement("several nodes", result.manyNodes);
+  printSeen("one node", result.oneNode, holdout);
+  printSeen("several nodes", result.manyNodes, holdout);
   if (result.choices.groups)
     llvm::outs() << fmt::format(
-        "the row predicted fastest is {:.1f} % slower than the fastest, at "
-        "most {:.1f} %, in {} groups of one node\n",
-        100 * result.choices.meanLoss, 100 * result.choices.largestLoss,
+        "the row predicted fastest is {} slower than the fastest, at most {}, "
+        "in {} groups of one node\n",
+        percent(result.choices.meanLoss), percent(result.choices.largestLoss),
         result.choices.groups);
 }
 
@@ -100,12 +136,14 @@ llvm::Error cli::fitCluster(const FitRequest &request) {
   auto rows = readAll(request.iterations, *cluster);
   if (!rows)
     return rows.takeError();
+  if (llvm::Error error = checkPredictions(request.cluster, *cluster, *rows))
+    return error;
   const FitResult result =
       fit(*cluster, *rows, {request.holdout, request.seed});
   if (request.asJson)
     printJson(result);
   else
-    printText(result, rows->size());
+    printText(result, rows->size(), request.holdout);
   if (request.output.empty())
     return llvm::Error::success();
   return writeOutput(request.output, [&](llvm::raw_ostream &os) {

@@ -83,7 +83,10 @@ llvm::Error CalibrateCommand::calibrateCluster() {
   if (!model.model.empty() || !model.timings.empty())
     return fail(Exit::Usage, "--cluster is not for a model; give one of them");
   if (iterations.empty())
-    return measureLinks({cluster, ranks, output});
+    return measureLinks(
+        {cluster,
+         ranks.getNumOccurrences() ? std::optional<int>(ranks) : std::nullopt,
+         output});
   if (ranks.getNumOccurrences())
     return fail(Exit::Usage, "--ranks is for measuring links, and --iterations "
                              "fits constants; give one of them");

@@ -179,7 +179,7 @@ llvm::Error cli::measureLinks(const LinkRequest &request) {
   if (Status status = findWorld(world); !status.ok())
     return statusFailure(status);
   Measured measured;
-  int ranks = request.ranks ? request.ranks : cluster->countRanks();
+  int ranks = request.ranks.value_or(cluster->countRanks());
   bool isFirst = true;
   std::string engine = "inproc";
   Status status;

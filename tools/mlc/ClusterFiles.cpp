@@ -103,13 +103,16 @@ static std::vector<int> rankCounts(const Cluster &cluster) {
   return cluster.countRanks() < 2 ? std::vector<int>{} : counts;
 }
 
-/// The time of an all-reduce; nothing where the algorithm does not take so many
-/// ranks.
-static std::optional<Time> allReduceTime(const Cluster &cluster,
-                                         transport::Algorithm algorithm,
-                                         int ranks, int64_t bytes) {
+/// The time of an all-reduce. Errors say why the algorithm has none, as for
+/// numbers of ranks that it does not take.
+static runtime::Status allReduceTime(const Cluster &cluster,
+                                     transport::Algorithm algorithm, int ranks,
+                                     int64_t bytes, Time &time) {
   if (algorithm != transport::Algorithm::Own && ranks > mostProgramRanks)
-    return std::nullopt;
+    return runtime::Status::error(
+        MLC_UNSUPPORTED, fmt::format("programs of sends are run on up to {} "
+                                     "ranks; own has a time",
+                                     mostProgramRanks));
   CollectiveCall call;
   call.request.algorithm = algorithm;
   call.request.ranks = ranks;
@@ -117,10 +120,7 @@ static std::optional<Time> allReduceTime(const Cluster &cluster,
   call.messageBytes = 1 << 20;
   call.ranks.resize(ranks);
   std::iota(call.ranks.begin(), call.ranks.end(), 0);
-  Time time = 0;
-  return Network(cluster).collective(call, time).ok()
-             ? std::optional<Time>(time)
-             : std::nullopt;
+  return Network(cluster).collective(call, time);
 }
 
 static constexpr transport::Algorithm algorithms[] = {
@@ -130,41 +130,109 @@ static constexpr transport::Algorithm algorithms[] = {
 #undef MLC_ALGORITHM
 };
 
-llvm::Error cli::printCluster(const Cluster &cluster, int64_t bytes, int ranks,
-                              bool asJson) {
-  if (ranks && (ranks < 2 || ranks > cluster.countRanks()))
-    return fail(Exit::Usage, "--ranks " + llvm::Twine(ranks) +
-                                 ": the cluster has 2 to " +
-                                 llvm::Twine(cluster.countRanks()));
-  if (bytes < 4)
-    return fail(Exit::Usage, "--bytes: expected a number of bytes from 4 on");
-  const std::vector<int> counts =
-      ranks ? std::vector<int>{ranks} : rankCounts(cluster);
-  llvm::json::Object times;
-  std::string table = fmt::format("  {:<18}", "ranks");
+namespace {
+
+/// What all-reduces take, by algorithm and number of ranks.
+struct AllReduces {
+  AllReduces(const Cluster &cluster, llvm::ArrayRef<int> counts, int64_t bytes);
+
+  std::string text;
+  llvm::json::Object seconds;
+
+private:
+  void addCell(const Cluster &cluster, transport::Algorithm algorithm,
+               int ranks, int64_t bytes, llvm::json::Object &row);
+  void explain(const std::string &line) {
+    if (!llvm::is_contained(reasons, line))
+      reasons.push_back(line);
+  }
+
+  std::vector<std::string> reasons; // of cells without a time
+};
+
+} // namespace
+
+void AllReduces::addCell(const Cluster &cluster, transport::Algorithm algorithm,
+                         int ranks, int64_t bytes, llvm::json::Object &row) {
+  Time time = 0;
+  std::string cell;
+  runtime::Status status =
+      allReduceTime(cluster, algorithm, ranks, bytes, time);
+  if (!status.ok()) {
+    cell = "-";
+    explain("-: " + status.message);
+  } else if (time == kLongestTime) {
+    cell = "too long";
+    explain(fmt::format("too long: more than {} days",
+                        kLongestTime / kPicosecondsPerSecond / (24 * 3600)));
+  } else {
+    cell = toText(time);
+    row[std::to_string(ranks)] = toSeconds(time);
+  }
+  text += fmt::format(" {:>10}", cell);
+}
+
+AllReduces::AllReduces(const Cluster &cluster, llvm::ArrayRef<int> counts,
+                       int64_t bytes) {
+  text = fmt::format("  {:<17}", "ranks");
   for (int count : counts)
-    table += fmt::format("{:>10}", count);
+    text += fmt::format(" {:>10}", count);
+  text += '\n';
   for (transport::Algorithm algorithm : algorithms) {
     llvm::json::Object row;
-    table += fmt::format("\n  {:<18}", transport::name(algorithm));
-    for (int count : counts) {
-      auto time = allReduceTime(cluster, algorithm, count, bytes);
-      table += fmt::format("{:>10}", time ? toText(*time) : "-");
-      if (time)
-        row[std::to_string(count)] = toSeconds(*time);
-    }
-    times[transport::name(algorithm)] = std::move(row);
+    text += fmt::format("  {:<17}", transport::name(algorithm));
+    for (int count : counts)
+      addCell(cluster, algorithm, count, bytes, row);
+    text += '\n';
+    seconds[transport::name(algorithm)] = std::move(row);
   }
+  for (const std::string &reason : reasons)
+    text += "  " + reason + '\n';
+}
+
+static llvm::Error checkCall(const Cluster &cluster, int64_t bytes,
+                             std::optional<int> ranks) {
+  const int most = cluster.countRanks();
+  if (ranks && most < 2)
+    return fail(Exit::Usage, "--ranks " + llvm::Twine(*ranks) +
+                                 ": the cluster has one rank, and an "
+                                 "all-reduce is between two; leave it out");
+  if (ranks && (*ranks < 2 || *ranks > most))
+    return fail(Exit::Usage, "--ranks " + llvm::Twine(*ranks) +
+                                 ": the cluster has 2 to " + llvm::Twine(most));
+  if (bytes < 4)
+    return fail(Exit::Usage, "--bytes: expected a number of bytes from 4 on");
+  // Own takes any number of ranks, so that only bytes can be wrong.
+  Time time = 0;
+  if (most >= 2)
+    if (auto status = allReduceTime(cluster, transport::Algorithm::Own,
+                                    ranks.value_or(2), bytes, time);
+        !status.ok())
+      return fail(Exit::Usage,
+                  "--bytes " + llvm::Twine(bytes) + ": " + status.message);
+  return llvm::Error::success();
+}
+
+llvm::Error cli::printCluster(const Cluster &cluster, int64_t bytes,
+                              std::optional<int> ranks, bool asJson) {
+  if (llvm::Error error = checkCall(cluster, bytes, ranks))
+    return error;
+  const std::vector<int> counts =
+      ranks ? std::vector<int>{*ranks} : rankCounts(cluster);
+  AllReduces times(cluster, counts, bytes);
   if (asJson) {
     llvm::outs() << llvm::formatv(
         "{0:2}\n", llvm::json::Value(llvm::json::Object{
                        {"name", llvm::json::fixUTF8(cluster.name)},
                        {"ranks", cluster.countRanks()},
                        {"bytes", bytes},
-                       {"all_reduce_seconds", std::move(times)}}));
+                       {"all_reduce_seconds", std::move(times.seconds)}}));
     return llvm::Error::success();
   }
   printParts(cluster);
-  llvm::outs() << "all-reduce of " << bytes << " bytes:\n" << table << '\n';
+  if (counts.empty())
+    llvm::outs() << "one rank: there is nothing to all-reduce\n";
+  else
+    llvm::outs() << "all-reduce of " << bytes << " bytes:\n" << times.text;
   return llvm::Error::success();
 }

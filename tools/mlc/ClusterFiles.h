@@ -5,6 +5,7 @@
 
 #include "simulator/cluster/Cluster.h"
 #include "llvm/Support/Error.h"
+#include <optional>
 #include <string>
 
 namespace mlc::cli {
@@ -14,10 +15,10 @@ namespace mlc::cli {
 llvm::Expected<simulator::Cluster> openCluster(const std::string &name);
 
 /// Prints a cluster: devices, nodes, levels of links, and what an all-reduce of
-/// `bytes` takes by each algorithm, on `ranks` ranks or, for 0, on several
-/// numbers of them.
+/// `bytes` takes by each algorithm, on `ranks` ranks or, without them, on
+/// several numbers of them. Where there is no time, it says why.
 llvm::Error printCluster(const simulator::Cluster &cluster, int64_t bytes,
-                         int ranks, bool asJson);
+                         std::optional<int> ranks, bool asJson);
 
 /// What fitting constants to measured iterations is told.
 struct FitRequest {
@@ -34,9 +35,9 @@ struct FitRequest {
 llvm::Error fitCluster(const FitRequest &request);
 
 struct LinkRequest {
-  std::string cluster; ///< whose first device the ranks have
-  int ranks = 0;       ///< threads; 0: as many as the cluster has
-  std::string output;  ///< empty: standard output
+  std::string cluster;      ///< whose first device the ranks have
+  std::optional<int> ranks; ///< threads; or as many as the cluster has
+  std::string output;       ///< empty: standard output
 };
 
 /// Measures what the ranks of a launcher, or threads of this process, take for

@@ -295,6 +295,16 @@ void printScalars(const json::Object &manifest) {
                    << '\n';
 }
 
+/// What is no artifact may be a cluster of which the name does not say so.
+llvm::Error alsoForClusters(llvm::Error error) {
+  return llvm::handleErrors(std::move(error), [](const Failure &failure) {
+    std::string text = failure.message();
+    if (llvm::StringRef(text).ends_with("; make it with mlc compile"))
+      text += ", or give a cluster as FILE.json or cluster:NAME";
+    return fail(failure.getCode(), text);
+  });
+}
+
 } // namespace
 
 llvm::Error InspectCommand::inspectCluster() const {
@@ -304,7 +314,10 @@ llvm::Error InspectCommand::inspectCluster() const {
   auto cluster = openCluster(file);
   if (!cluster)
     return cluster.takeError();
-  return printCluster(*cluster, bytes, ranks, asJson);
+  return printCluster(*cluster, bytes,
+                      ranks.getNumOccurrences() ? std::optional<int>(ranks)
+                                                : std::nullopt,
+                      asJson);
 }
 
 llvm::Error InspectCommand::run() {
@@ -314,12 +327,15 @@ llvm::Error InspectCommand::run() {
   if (llvm::StringRef(file).ends_with(".json") ||
       simulator::isShippedCluster(file.getValue()))
     return inspectCluster();
+  if (bytes.getNumOccurrences() || ranks.getNumOccurrences())
+    return fail(Exit::Usage, "--bytes and --ranks are of clusters, not of an "
+                             "artifact; leave them out");
   auto sizes = parseDims(dims);
   if (!sizes)
     return sizes.takeError();
   auto model = Model::open(file, MLC_OPEN_INSPECT);
   if (!model)
-    return model.takeError();
+    return alsoForClusters(model.takeError());
   auto manifest = model->manifest();
   if (!manifest)
     return manifest.takeError();

@@ -95,6 +95,19 @@ TEST_CASE("the model fits measured iterations that it has not seen") {
   }
 }
 
+TEST_CASE("a fit says whether rows were held out") {
+  const Cluster cluster = a100();
+  std::vector<Iteration> rows = measured("iterations_single_node.csv", cluster);
+  rows.resize(10);
+  rows.push_back(measured("iterations_multi_node.csv", cluster).front());
+  const FitResult result = fit(cluster, rows, {0.5, 0});
+  CHECK(result.oneNode.rows == 5);
+  CHECK(result.oneNode.heldOut);
+  CHECK(result.manyNodes.rows == 1);
+  CHECK(!result.manyNodes.heldOut); // its only row was fitted
+  CHECK(!fit(cluster, rows, {0, 0}).oneNode.heldOut);
+}
+
 TEST_CASE("a fit finds the constants that made the times") {
   Cluster truth = a100();
   std::vector<Iteration> rows = allMeasured(truth);
@@ -140,8 +153,12 @@ TEST_CASE("a table of iterations is checked") {
   CHECK(refusal(good + "2,16,8,1024,16,24,1024,1,1,2\n") ==
         "line 2: has 10 fields, and 11 columns are named");
   CHECK(refusal(good + "2,16,8,1024,16,24,1024,1,1,2,nan\n") ==
-        "line 2: iteration_ms: expected a positive number up to 1e9, not "
+        "line 2: iteration_ms: expected a number from 0.001 to 1e9, not "
         "'nan'");
+  CHECK(refusal(good + "2,16,8,1024,16,24,1024,1,1,2,1e-9\n") ==
+        "line 2: iteration_ms: expected a number from 0.001 to 1e9, not "
+        "'1e-9'");
+  CHECK(refusal(good + "2,16,8,1024,16,24,1024,1,1,2,0.001\n").empty());
   CHECK(refusal(good + "4,16,8,1024,16,24,1024,1,1,2,372\n") ==
         "line 2: gpus is 4, and tensor * data * pipeline is 2");
   CHECK(refusal(good + "2,16,3,1024,16,24,1024,1,1,2,372\n") ==
