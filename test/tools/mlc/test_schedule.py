@@ -108,7 +108,7 @@ def test_wrong_sizes(tools, arguments, message):
 @pytest.mark.parametrize("text, message", [
     ("", "there is no rank"), ("0F0\n0X0\n", "line 2, cell 1: '0X0': there is no action 'X'"),
     ("0F0,0F1000000000\n", "line 1, cell 2: '0F1000000000': the micro-batch is too large"),
-    ("0F0\n\n", "line 2, the rank has no action")])
+    ("0F0\n,\n", "line 2, the rank has no action"), ("0F0\n\n0F1\n", "line 2, the line is empty")])
 def test_wrong_tables(tools, tmp_path, text, message):
     path = tmp_path / "t.csv"
     path.write_text(text)
