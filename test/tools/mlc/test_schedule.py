@@ -66,6 +66,16 @@ def test_a_table_is_completed_and_written(tools, tmp_path):
     assert "0SEND_F0>2" in make(tools, "gpipe", "--stages=3", "--micro-batches=2", "--transfers", "--reads=0:2")
 
 
+def test_norms_follow_sums(tools, tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("0F0,0B0,0NORM\n0F1,0B1,0NORM\n\n")
+    arguments = [f"--table={path}", "--transfers", "--updates"]
+    done = tools.mlc("schedule", *arguments, "--csv")
+    assert done.stdout == "0F0,0B0,0REDUCE_GRAD,0NORM,0STEP\n0F1,0B1,0REDUCE_GRAD,0NORM,0STEP\n"
+    # The time of STEP is that of both.
+    assert "time 4, " in tools.mlc("schedule", *arguments, "--times=1,1,1,1").stdout
+
+
 def test_schedules_are_listed(tools):
     done = tools.mlc("schedule", "--list")
     listed = [line.split()[0] for line in done.stdout.splitlines()]
