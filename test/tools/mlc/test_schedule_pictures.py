@@ -91,3 +91,9 @@ def test_outputs_are_apart(tools, tmp_path):
     # Times with six digits are exact.
     done = tools.mlc("schedule", "gpipe", "--stages=1", "--micro-batches=1", "--times=0.1,999999.999999,0.000001")
     assert (done.returncode, done.stderr) == (0, "")
+    # So it is in other commands; before the model is read.
+    same = tmp_path / "same.svg"
+    for arguments in (["compile", "-o", same, f"--explain={same}"], ["optimize", "-o", same, f"--explain={same}"],
+                      ["simulate", f"--svg={same}", f"--trace={same}"]):
+        done = tools.mlc(*arguments, tmp_path / "none.onnx")
+        assert done.returncode == 2 and f"{same}: is both the " in done.stderr
