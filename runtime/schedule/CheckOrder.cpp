@@ -1,6 +1,7 @@
 //===- CheckOrder.cpp - What a table has, and the order of computation ----===//
 
 #include "runtime/schedule/CheckParts.h"
+#include "runtime/schedule/StageRanks.h"
 
 #include <tuple>
 
@@ -250,8 +251,7 @@ bool TableCheck::checkShards() {
         if (state == Sharded)
           return refuse(place, "the weights are not gathered");
         state = Sharded;
-      } else if (state == Sharded && isCompute(action.kind) &&
-                 action.kind != ActionKind::Step) {
+      } else if (state == Sharded && isPass(action.kind)) {
         return refuse(place, "the weights are sharded; UNSHARD them before");
       }
     }

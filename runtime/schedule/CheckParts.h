@@ -52,6 +52,8 @@ private:
   bool takeForward(StageUpdates &stage, const ActionPlace &place);
   bool takeGradient(StageUpdates &stage, const ActionPlace &place);
   bool takeSum(StageUpdates &stage, const ActionPlace &place);
+  bool checkSummed(const StageUpdates &stage, const ActionPlace &place);
+  bool takeNorm(StageUpdates &stage, const ActionPlace &place);
   bool takeStep(StageUpdates &stage, const ActionPlace &place);
   bool checkVersion(StageUpdates &stage, const ActionPlace &place);
   bool checkKept(StageUpdates &stage, const ActionPlace &place);
@@ -62,6 +64,7 @@ private:
   bool findReads();
   void numberEdges();
   bool placeTransfer(const ActionPlace &place);
+  std::string whyNoMessage(const Action &transfer) const;
   bool checkTransfers();
   bool checkMessage(bool isForward, int32_t from, int32_t to, size_t message);
   bool checkSide(const ActionPlace &place, size_t item);

@@ -86,13 +86,37 @@ size_t TableCheck::messageOf(const Action &transfer) const {
                    itemOf(transfer));
 }
 
+/// Why messageOf() is numberless().
+std::string TableCheck::whyNoMessage(const Action &transfer) const {
+  const int32_t peer = peerOf(transfer);
+  const std::string stage = "stage " + std::to_string(transfer.stage),
+                    other = "stage " + std::to_string(peer);
+  if (transfer.peer == kNone && peer < 0)
+    return stage + " has no stage before it";
+  if (transfer.peer == kNone && peer >= stages)
+    return stage + " has no stage after it; there are " +
+           std::to_string(stages);
+  if (peer < 0 || peer >= stages)
+    return "there is no " + other + "; there are " + std::to_string(stages) +
+           ", numbered from 0";
+  const bool isFromReader = transfer.kind == ActionKind::ReceiveForward ||
+                            transfer.kind == ActionKind::SendBackward;
+  if (isFromReader ? peer >= transfer.stage : peer <= transfer.stage)
+    return "results go to later stages, gradients to earlier ones, and this is "
+           "between " +
+           stage + " and " + other;
+  const std::string &reader = isFromReader ? stage : other,
+                    &read = isFromReader ? other : stage;
+  return isForwardTransfer(transfer.kind)
+             ? reader + " does not read " + read
+             : reader + " has no gradient for " + read;
+}
+
 bool TableCheck::placeTransfer(const ActionPlace &place) {
   const Action &action = at(place);
   size_t message = messageOf(action);
   if (message == numberless())
-    return refuse(place, "stages " + std::to_string(action.stage) + " and " +
-                             std::to_string(peerOf(action)) +
-                             " exchange no such thing");
+    return refuse(place, whyNoMessage(action));
   ActionPlace &first = (isSend(action.kind) ? sent : received)[message];
   if (first.exists())
     return refuse(place, "it is there twice, first at " + describe(first));
@@ -264,7 +288,7 @@ bool TableCheck::checkWaits() {
 
 static bool isCollective(ActionKind kind) {
   return kind == ActionKind::ReduceGradients || kind == ActionKind::Unshard ||
-         kind == ActionKind::Step;
+         kind == ActionKind::Norm || kind == ActionKind::Step;
 }
 
 /// All ranks of a stage run its collectives, in one order.

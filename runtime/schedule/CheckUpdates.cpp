@@ -15,6 +15,8 @@ struct TableCheck::StageUpdates {
   int64_t pending = 0, unsummed = 0;
   bool hasSums = false, hasWaits = false, isSumOpen = false;
   ActionPlace lastGradient, lastStep;
+  /// NORM of the next update, if it has run.
+  ActionPlace norm;
   /// How many micro-batches between the passes read each version.
   std::map<int32_t, int64_t> kept = {};
 };
@@ -78,6 +80,8 @@ bool TableCheck::takeAction(StageUpdates &stage, const ActionPlace &place) {
       return refuse(place, "no sum of gradients is under way");
     stage.isSumOpen = false;
     return true;
+  case ActionKind::Norm:
+    return takeNorm(stage, place);
   case ActionKind::Step:
     return checkVersion(stage, place) && takeStep(stage, place);
   default:
@@ -163,6 +167,10 @@ bool TableCheck::takeGradient(StageUpdates &stage, const ActionPlace &place) {
                              versionText(action.microBatch / perUpdate + 1) +
                              ", the rank adds those of " +
                              versionText(stage.current + 1));
+  if (stage.norm.exists())
+    return refuse(place, describe(stage.norm) +
+                             " is before it; NORM needs all gradients of the "
+                             "update");
   if (!checkOrderOfSums(stage, place))
     return false;
   ++stage.pending;
@@ -198,6 +206,41 @@ bool TableCheck::takeSum(StageUpdates &stage, const ActionPlace &place) {
   return true;
 }
 
+/// NORM and STEP need the gradients of all ranks of the stage.
+bool TableCheck::checkSummed(const StageUpdates &stage,
+                             const ActionPlace &place) {
+  const char *what = at(place).kind == ActionKind::Norm ? "NORM" : "the update";
+  const bool needsSum =
+      stage.hasSums || ranksOf[size_t(at(place).stage)].size() > 1;
+  if (needsSum && stage.unsummed)
+    return refuse(place, "the gradient of " + describe(stage.lastGradient) +
+                             " is not summed over the stage's ranks; "
+                             "REDUCE_GRAD before " +
+                             what);
+  if (stage.isSumOpen && stage.hasWaits)
+    return refuse(place, std::string("the sum of gradients is under way; "
+                                     "WAIT_REDUCE_GRAD before ") +
+                             what);
+  return true;
+}
+
+bool TableCheck::takeNorm(StageUpdates &stage, const ActionPlace &place) {
+  if (stage.norm.exists())
+    return refuse(place, "it is there twice for one update, first at " +
+                             describe(stage.norm));
+  if (stage.pending == 0)
+    return refuse(place, stage.lastStep.exists()
+                             ? "no gradient was added since the update at " +
+                                   describe(stage.lastStep) +
+                                   "; NORM comes before the update"
+                             : "the stage has no gradient yet; NORM comes "
+                               "after all of an update");
+  if (!checkSummed(stage, place))
+    return false;
+  stage.norm = place;
+  return true;
+}
+
 bool TableCheck::takeStep(StageUpdates &stage, const ActionPlace &place) {
   const Action &action = at(place);
   if (stage.pending == 0)
@@ -205,15 +248,10 @@ bool TableCheck::takeStep(StageUpdates &stage, const ActionPlace &place) {
   if (action.microBatch != kNone && action.microBatch != stage.current + 1)
     return refuse(place, "it makes " + versionText(action.microBatch) +
                              ", the next is " + versionText(stage.current + 1));
-  bool needsSum = stage.hasSums || ranksOf[size_t(action.stage)].size() > 1;
-  if (needsSum && stage.unsummed)
-    return refuse(place, "the gradient of " + describe(stage.lastGradient) +
-                             " is not summed over the stage's ranks; "
-                             "REDUCE_GRAD before the update");
-  if (stage.isSumOpen && stage.hasWaits)
-    return refuse(place, "the sum of gradients is under way; WAIT_REDUCE_GRAD "
-                         "before the update");
+  if (!checkSummed(stage, place))
+    return false;
   stage.pending = 0;
+  stage.norm = ActionPlace();
   ++stage.current;
   stage.lastStep = place;
   return checkKept(stage, place);

@@ -2,6 +2,7 @@
 
 #include "runtime/schedule/Table.h"
 #include "runtime/Text.h"
+#include "runtime/schedule/StageRanks.h"
 
 #include <algorithm>
 
@@ -140,7 +141,6 @@ std::string Table::text() const {
 namespace {
 
 bool isDigit(char c) { return c >= '0' && c <= '9'; }
-bool isOfKind(char c) { return (c >= 'A' && c <= 'Z') || c == '_'; }
 bool isSpace(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
 std::string_view trim(std::string_view text) {
@@ -184,8 +184,7 @@ public:
       if (Status status = readAction(trim(takeUntil(inside, ';')), overlap);
           !status.ok())
         return status;
-      if (!isCompute(actions.back().kind) ||
-          actions.back().kind == ActionKind::Step)
+      if (!isPass(actions.back().kind))
         return wrong("only F, I, W and B overlap; give the others cells of "
                      "their own");
     } while (!inside.empty());
@@ -225,11 +224,9 @@ private:
   }
 
   Status takeKind(std::string_view &text, ActionKind &kind) const {
-    size_t size = 0;
-    while (size < text.size() && isOfKind(text[size]))
-      ++size;
-    const std::string_view name = text.substr(0, size);
-    text.remove_prefix(size);
+    const std::string_view name =
+        text.substr(0, text.find_first_of("0123456789.@<>"));
+    text.remove_prefix(name.size());
     std::string known;
     for (size_t i = 0; i < std::size(rows); ++i) {
       if (name == rows[i].text) {
@@ -238,7 +235,10 @@ private:
       }
       known.append(known.empty() ? "" : ", ").append(rows[i].text);
     }
-    return wrong("there is no action " + quoted(name) + "; there are " + known);
+    return wrong(
+        (name.empty() ? "no kind follows the stage"
+                      : "there is no action " + quoted(name)) +
+        "; kinds are in upper case, without spaces around them: " + known);
   }
 
   Status readAction(std::string_view text, int32_t group) {
@@ -296,6 +296,9 @@ private:
 /// Reads the line of a rank; `most` actions are left for it.
 Status readLine(std::string_view line, int64_t most,
                 std::vector<Action> &actions) {
+  if (trim(line).empty())
+    return Status::badFile("the line is empty, and each line is a rank; give "
+                           "it actions, or remove it");
   int32_t groups = 0;
   for (int64_t number = 1; !line.empty(); ++number) {
     const std::string_view cell = trim(takeUntil(line, ','));
@@ -336,6 +339,9 @@ Status checkNumbers(const Table &table) {
 
 Status Table::parse(std::string_view text, Table &table) {
   table.ranks.clear();
+  // Blank lines may follow the last rank.
+  while (!text.empty() && (text.back() == '\n' || isSpace(text.back())))
+    text.remove_suffix(1);
   int64_t actions = 0;
   while (!text.empty()) {
     const std::string line = "line " + std::to_string(table.ranks.size() + 1);

@@ -61,8 +61,8 @@ struct Action {
 /// The row of the kind in Actions.def.
 const char *toText(ActionKind kind);
 bool hasMicroBatch(ActionKind kind);
-/// Whether the action runs kernels of a stage (F, I, W, B, STEP), rather than a
-/// transfer or a collective.
+/// Whether the action runs kernels of a stage (F, I, W, B, NORM, STEP), rather
+/// than a transfer or a collective.
 bool isCompute(ActionKind kind);
 /// SEND_F and SEND_B; RECV_F and RECV_B.
 bool isSend(ActionKind kind);
@@ -99,10 +99,11 @@ struct Table {
   /// rank has an action and overlaps are numbered as above.
   std::string text() const;
   /// Reads a CSV text, PyTorch's or that of text(). MLC_BAD_FILE names line and
-  /// cell. Empty cells are skipped, as PyTorch does. A line without an action
-  /// is refused, and numbers that far exceed what the actions can be about, so
-  /// that a table of stages by micro-batches by slices takes no more memory
-  /// than the text (beyond a few pages).
+  /// cell. Empty cells are skipped, as PyTorch does, and blank lines at the
+  /// end. Another line without an action is refused, and numbers that far
+  /// exceed what the actions can be about, so that a table of stages by
+  /// micro-batches by slices takes no more memory than the text (beyond a few
+  /// pages).
   static Status parse(std::string_view text, Table &table);
 
   bool operator==(const Table &other) const { return ranks == other.ranks; }

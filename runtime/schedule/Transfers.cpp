@@ -201,7 +201,7 @@ private:
 
   /// Whether all that the action reads is there.
   bool isReady(const Action &action) {
-    if (action.kind == Kind::Step)
+    if (action.kind == Kind::Norm || action.kind == Kind::Step)
       return !states[size_t(action.stage)].isSummedHere ||
              states[size_t(action.stage)].isSummed;
     Action missing;

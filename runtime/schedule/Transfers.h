@@ -12,8 +12,9 @@
 
 namespace mlc::runtime::schedule {
 
-/// Stage `to` reads results of stage `from`. Skip connections, and weights that
-/// stages share, are more than one stage apart.
+/// Stage `to` reads results of stage `from` for each micro-batch. Skip
+/// connections are more than one stage apart. Weights that stages share are no
+/// such reading.
 struct Reading {
   int32_t from, to;
   /// Whether the gradient of what is read goes back.

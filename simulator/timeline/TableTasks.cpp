@@ -98,6 +98,8 @@ Time TableTasksBuilder::timeOf(const Action &action) const {
     return times.input;
   case ActionKind::WeightGradient:
     return times.weight;
+  case ActionKind::Norm:
+    return 0; // part of the update's time
   default:
     return times.step;
   }
@@ -354,7 +356,7 @@ Status TableTasksBuilder::addNeed(const Place &place, bool isForward,
 
 /// Sums and gathers run beside computation. They begin when all ranks of the
 /// stage have come to them; UNSHARD ends before the stage's next computation,
-/// REDUCE_GRAD before its update, or before what follows a wait for it.
+/// REDUCE_GRAD before its NORM or update, or before what follows a wait for it.
 void TableTasksBuilder::addCollectives() {
   std::vector<std::vector<TaskId>> all;
   all.resize(size_t(stages));
@@ -383,7 +385,7 @@ void TableTasksBuilder::addCollectives() {
         waited = sums[stage];
       } else if (isCompute(actions[i].kind)) {
         TaskId &before =
-            actions[i].kind == ActionKind::Step ? sums[stage] : gathers[stage];
+            hasMicroBatch(actions[i].kind) ? gathers[stage] : sums[stage];
         for (TaskId *one : {&before, &waited}) {
           if (*one != kNoTask)
             graph.addEdge(*one, task);

@@ -170,6 +170,10 @@ llvm::Error CompileCommand::run() {
     return fail(Exit::Usage, "no output; give -o FILE.mlca");
   if (llvm::Error error = explain.check())
     return error;
+  if (llvm::Error error =
+          refuseSame({{output, "the artifact (-o)"},
+                      {explain.getFile(), "the explanation (--explain)"}}))
+    return error;
   model.checked = checked.checked;
   auto compilation = import();
   if (!compilation)

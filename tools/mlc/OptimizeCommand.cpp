@@ -43,6 +43,10 @@ llvm::Error OptimizeCommand::run() {
     return fail(Exit::Usage, "no output; give -o FILE.onnx");
   if (llvm::Error error = explain.check())
     return error;
+  if (llvm::Error error =
+          refuseSame({{output, "the model (-o)"},
+                      {explain.getFile(), "the explanation (--explain)"}}))
+    return error;
   if (output == "-" && asJson)
     return fail(Exit::Usage, "--json and -o - both write to standard output; "
                              "give -o FILE.onnx");

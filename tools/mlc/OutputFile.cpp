@@ -3,7 +3,8 @@
 #include "tools/mlc/OutputFile.h"
 #include "runtime/OutputFiles.h"
 #include "tools/mlc/Failure.h"
-#include <utility>
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
 
 using namespace mlc;
 using namespace mlc::cli;
@@ -71,6 +72,30 @@ llvm::Error mlc::cli::writeOutputs(llvm::ArrayRef<Output> outputs) {
   if (status.ok())
     status = files.commit();
   return statusFailure(status);
+}
+
+/// A normal form of the path.
+static llvm::SmallString<128> plain(llvm::StringRef path) {
+  llvm::SmallString<128> name(path);
+  if (llvm::sys::fs::make_absolute(name))
+    name = path; // no working folder
+  llvm::sys::path::remove_dots(name, /*remove_dot_dot=*/false);
+  return name;
+}
+
+llvm::Error mlc::cli::refuseSame(llvm::ArrayRef<NamedOutput> outputs) {
+  auto isFile = [](llvm::StringRef name) {
+    return !name.empty() && name != "-";
+  };
+  for (size_t i = 0; i < outputs.size(); ++i)
+    for (const auto &[file, what] : outputs.take_front(i))
+      if (const auto &[other, whatElse] = outputs[i];
+          isFile(file) && isFile(other) &&
+          (plain(file) == plain(other) ||
+           llvm::sys::fs::equivalent(file, other)))
+        return fail(Exit::Usage, file + ": is both " + what + " and " +
+                                     whatElse + "; give two files");
+  return llvm::Error::success();
 }
 
 llvm::Error mlc::cli::refuseInputs(llvm::ArrayRef<std::string> outputs,

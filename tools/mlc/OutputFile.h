@@ -10,6 +10,7 @@
 #include "llvm/Support/raw_ostream.h"
 #include <functional>
 #include <string>
+#include <utility>
 
 namespace mlc::cli {
 
@@ -29,6 +30,13 @@ struct Output {
 };
 /// The same for several files: all appear, or none. Their folders must exist.
 llvm::Error writeOutputs(llvm::ArrayRef<Output> outputs);
+
+/// An output file, and what it is, for messages: "the trace".
+using NamedOutput = std::pair<std::string, std::string>;
+/// An error with code 2 if two of `outputs` are the same file, whether it is
+/// there yet or not. Empty names and `-` are no files. Commands call it before
+/// long work.
+llvm::Error refuseSame(llvm::ArrayRef<NamedOutput> outputs);
 
 /// An error if one of `outputs` is the same file as one of `inputs`. Commands
 /// call it before long work.

@@ -98,6 +98,7 @@ public:
 
 private:
   llvm::Error checkFlags();
+  llvm::Error checkFiles();
   llvm::Error makeTable();
   llvm::Error readTable();
   llvm::Error complete();
@@ -232,6 +233,18 @@ llvm::Error ScheduleCommand::complete() {
   return llvm::Error::success();
 }
 
+/// Each output is a file of its own.
+llvm::Error ScheduleCommand::checkFiles() {
+  std::vector<NamedOutput> written = pictures.files();
+  written.emplace_back(output, "the table (-o)");
+  if (llvm::Error error = refuseSame(written))
+    return error;
+  std::vector<std::string> files;
+  for (const NamedOutput &one : written)
+    files.push_back(one.first);
+  return refuseInputs(files, {file});
+}
+
 llvm::Error ScheduleCommand::run() {
   if (list) {
     printList(llvm::outs());
@@ -241,10 +254,7 @@ llvm::Error ScheduleCommand::run() {
     return error;
   if (llvm::Error error = pictures.checkFlags())
     return error;
-  std::vector<std::string> files{output};
-  for (const Output &picture : pictures.outputs(table, ""))
-    files.push_back(picture.path);
-  if (llvm::Error error = refuseInputs(files, {file}))
+  if (llvm::Error error = checkFiles())
     return error;
   if (llvm::Error error = file.empty() ? makeTable() : readTable())
     return error;

@@ -5,6 +5,7 @@
 #include "tools/mlc/Failure.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cmath>
+#include <fmt/format.h>
 
 using namespace mlc::cli;
 using namespace mlc::simulator;
@@ -51,11 +52,15 @@ static llvm::Error wrongFlag(const llvm::Twine &what) {
 }
 
 /// The times are multiples of a millionth, so that all sums are exact.
-static bool readTime(double value, Time &time) {
+static llvm::Error readTime(llvm::StringRef flag, double value, Time &time) {
   if (!(value >= 0 && value <= 1e6))
-    return false;
+    return wrongFlag(flag + ": a time is from 0 to 1000000");
   time = Time(std::llround(value * double(oneUnit)));
-  return true;
+  // Both are the double that is nearest to the same decimal number.
+  if (double(time) / double(oneUnit) != value)
+    return wrongFlag(flag + ": a time is a multiple of 0.000001, not " +
+                     fmt::format("{}", value));
+  return llvm::Error::success();
 }
 
 llvm::Error SchedulePictures::checkFlags() {
@@ -76,12 +81,11 @@ llvm::Error SchedulePictures::checkFlags() {
                          &stageTimes.weight, &stageTimes.step};
   for (auto [i, part] : llvm::enumerate(parts)) {
     const double usual = i < 3 ? 1 : 0;
-    if (!readTime(i < times.size() ? times[unsigned(i)] : usual, *part))
-      return wrongFlag("--times: a time is from 0 to 1000000");
+    const double value = i < times.size() ? times[unsigned(i)] : usual;
+    if (llvm::Error error = readTime("--times", value, *part))
+      return error;
   }
-  if (!readTime(transferTime, messageTime))
-    return wrongFlag("--transfer-time is from 0 to 1000000");
-  return llvm::Error::success();
+  return readTime("--transfer-time", transferTime, messageTime);
 }
 
 llvm::Error SchedulePictures::checkTable(const Table &table,

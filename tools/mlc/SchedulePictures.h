@@ -32,6 +32,10 @@ public:
   /// The text grid, after simulate().
   std::string grid(const runtime::schedule::Table &table,
                    llvm::StringRef title) const;
+  /// Where pictures go; empty names where none is asked for.
+  std::vector<NamedOutput> files() const {
+    return {{svg, "the picture (--svg)"}, {trace, "the trace (--trace)"}};
+  }
   /// The files that flags ask for. `table` and `title` outlive them.
   std::vector<Output> outputs(const runtime::schedule::Table &table,
                               const std::string &title) const;

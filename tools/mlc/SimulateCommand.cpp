@@ -217,6 +217,11 @@ llvm::Error SimulateCommand::run() {
     return fail(mlc::Exit::Usage, "--compile-to is of mlc train");
   if (svg == "-" || trace == "-")
     return fail(mlc::Exit::Usage, "--svg and --trace write to files; name one");
+  if (llvm::Error error = refuseSame(
+          {{svg, "the picture (--svg)"}, {trace, "the trace (--trace)"}}))
+    return error;
+  if (llvm::Error error = refuseInputs({svg, trace}, {model.model, cluster}))
+    return error;
   auto result = simulate();
   if (!result)
     return result.takeError();
@@ -233,8 +238,6 @@ llvm::Error SimulateCommand::run() {
                          os << drawTrace(result->table, result->timeline);
                          return llvm::Error::success();
                        }});
-  if (llvm::Error error = refuseInputs({svg, trace}, {model.model, cluster}))
-    return error;
   if (llvm::Error error = writeOutputs(outputs))
     return error;
   if (asJson)

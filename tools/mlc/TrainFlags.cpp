@@ -171,9 +171,6 @@ llvm::Error TrainFlags::check() const {
   return llvm::Error::success();
 }
 
-/// An output file and its description.
-using Written = std::pair<std::string, const char *>;
-
 static llvm::Error checkPlace(const std::string &file) {
   llvm::StringRef folder = llvm::sys::path::parent_path(file);
   if (!folder.empty() && !llvm::sys::fs::is_directory(folder))
@@ -183,36 +180,16 @@ static llvm::Error checkPlace(const std::string &file) {
              : llvm::Error::success();
 }
 
-/// A normal form of the path.
-static llvm::SmallString<128> plain(llvm::StringRef path) {
-  llvm::SmallString<128> name(path);
-  if (llvm::sys::fs::make_absolute(name))
-    name = path; // no working folder
-  llvm::sys::path::remove_dots(name, /*remove_dot_dot=*/false);
-  return name;
-}
-
-/// An error if two of them are the same file.
-static llvm::Error checkApart(llvm::ArrayRef<Written> written) {
-  for (size_t i = 0; i < written.size(); ++i)
-    for (const auto &[file, what] : written.take_front(i))
-      if (plain(file) == plain(written[i].first) ||
-          llvm::sys::fs::equivalent(file, written[i].first))
-        return fail(Exit::Usage, file + ": is both " + what + " and " +
-                                     written[i].second + "; give two files");
-  return llvm::Error::success();
-}
-
 llvm::Error TrainFlags::checkFiles(std::vector<std::string> inputs) const {
   for (const std::string &file :
        {dataFile.getValue(), evaluationFile.getValue()})
     if (!file.empty())
       inputs.push_back(file);
-  std::vector<Written> written;
-  for (const auto &[file, what] :
-       {Written(checkpoint, "the checkpoint"), Written(best, "the best one"),
-        Written(output, "the model to write"),
-        Written(artifact, "the artifact")}) {
+  std::vector<NamedOutput> written;
+  for (const auto &[file, what] : {NamedOutput(checkpoint, "the checkpoint"),
+                                   NamedOutput(best, "the best one"),
+                                   NamedOutput(output, "the model to write"),
+                                   NamedOutput(artifact, "the artifact")}) {
     if (file.empty() || file == "-")
       continue;
     if (llvm::Error error = checkPlace(file))
@@ -227,11 +204,11 @@ llvm::Error TrainFlags::checkFiles(std::vector<std::string> inputs) const {
       return statusFailure(status);
     written.emplace_back((*place)->file, "the log");
   }
-  if (llvm::Error error = checkApart(written))
+  if (llvm::Error error = refuseSame(written))
     return error;
   std::vector<std::string> files;
   files.reserve(written.size());
-  for (const Written &one : written)
+  for (const NamedOutput &one : written)
     files.push_back(one.first);
   return refuseInputs(files, inputs);
 }

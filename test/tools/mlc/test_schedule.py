@@ -66,6 +66,16 @@ def test_a_table_is_completed_and_written(tools, tmp_path):
     assert "0SEND_F0>2" in make(tools, "gpipe", "--stages=3", "--micro-batches=2", "--transfers", "--reads=0:2")
 
 
+def test_norms_follow_sums(tools, tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("0F0,0B0,0NORM\n0F1,0B1,0NORM\n\n")
+    arguments = [f"--table={path}", "--transfers", "--updates"]
+    done = tools.mlc("schedule", *arguments, "--csv")
+    assert done.stdout == "0F0,0B0,0REDUCE_GRAD,0NORM,0STEP\n0F1,0B1,0REDUCE_GRAD,0NORM,0STEP\n"
+    # The time of STEP is that of both.
+    assert "time 4, " in tools.mlc("schedule", *arguments, "--times=1,1,1,1").stdout
+
+
 def test_schedules_are_listed(tools):
     done = tools.mlc("schedule", "--list")
     listed = [line.split()[0] for line in done.stdout.splitlines()]
@@ -108,7 +118,7 @@ def test_wrong_sizes(tools, arguments, message):
 @pytest.mark.parametrize("text, message", [
     ("", "there is no rank"), ("0F0\n0X0\n", "line 2, cell 1: '0X0': there is no action 'X'"),
     ("0F0,0F1000000000\n", "line 1, cell 2: '0F1000000000': the micro-batch is too large"),
-    ("0F0\n\n", "line 2, the rank has no action")])
+    ("0F0\n,\n", "line 2, the rank has no action"), ("0F0\n\n0F1\n", "line 2, the line is empty")])
 def test_wrong_tables(tools, tmp_path, text, message):
     path = tmp_path / "t.csv"
     path.write_text(text)

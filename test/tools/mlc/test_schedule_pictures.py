@@ -72,7 +72,28 @@ def test_tables_are_checked(tools, tmp_path):
 @pytest.mark.parametrize("flag, message", [
     ("--promise=all", "--promise=all: there are synchronous"), ("--slots=0", "--slots=0 counts from 1"),
     ("--times=1,2", "--times has 2 times"), ("--times=1,-2,3", "a time is from 0 to 1000000"),
-    ("--transfer-time=nan", "--transfer-time is from 0 to 1000000")])
+    ("--times=1e-9,1,1", "--times: a time is a multiple of 0.000001, not 1e-09"),
+    ("--transfer-time=0.1234567", "--transfer-time: a time is a multiple of 0.000001, not 0.1234567"),
+    ("--transfer-time=nan", "--transfer-time: a time is from 0 to 1000000")])
 def test_wrong_flags(tools, flag, message):
     done = tools.mlc("schedule", "gpipe", "--stages=2", "--micro-batches=4", flag)
     assert done.returncode == 2 and message in done.stderr
+
+
+def test_outputs_are_apart(tools, tmp_path):
+    same = tmp_path / "same.x"
+    for first, second, message in [
+            (f"--svg={same}", f"--trace={same}", "is both the picture (--svg) and the trace (--trace); give two files"),
+            (f"--svg={same}", f"-o={tmp_path}/./same.x", "is both the picture (--svg) and the table (-o)"),
+            (f"--trace={same}", f"-o={same}", "is both the trace (--trace) and the table (-o)")]:
+        done = tools.mlc("schedule", "gpipe", "--stages=2", "--micro-batches=4", first, second)
+        assert done.returncode == 2 and f"{same}: {message}" in done.stderr and not same.exists()
+    # Times with six digits are exact.
+    done = tools.mlc("schedule", "gpipe", "--stages=1", "--micro-batches=1", "--times=0.1,999999.999999,0.000001")
+    assert (done.returncode, done.stderr) == (0, "")
+    # So it is in other commands; before the model is read.
+    same = tmp_path / "same.svg"
+    for arguments in (["compile", "-o", same, f"--explain={same}"], ["optimize", "-o", same, f"--explain={same}"],
+                      ["simulate", f"--svg={same}", f"--trace={same}"]):
+        done = tools.mlc(*arguments, tmp_path / "none.onnx")
+        assert done.returncode == 2 and f"{same}: is both the " in done.stderr

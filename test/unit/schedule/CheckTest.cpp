@@ -148,6 +148,35 @@ TEST_CASE("ranks of a stage add their gradients", "[check]") {
       Contains("WAIT_REDUCE_GRAD before the update"));
 }
 
+TEST_CASE("NORM comes between gradients and their update", "[check]") {
+  CHECK(passes("0F0,0B0,0NORM,0STEP\n1F0,1B0,1STEP\n"));
+  CHECK(passes("0F0,0B0,0NORM\n"));
+  CHECK(passes("0F0,0B0,0REDUCE_GRAD,0NORM,0STEP\n"
+               "0F1,0B1,0REDUCE_GRAD,0NORM,0STEP\n"));
+  CHECK(passes("0UNSHARD,0F0,0B0,0RESHARD,0NORM,0STEP\n"));
+  CHECK_THAT(problem("0F0,0NORM,0B0,0STEP\n"),
+             Contains("0NORM: the stage has no gradient yet"));
+  CHECK_THAT(problem("0F0,0F1,0B0,0NORM,0B1,0STEP\n"),
+             Contains("rank 0, cell 5, 0B1: rank 0, cell 4, 0NORM is before"));
+  CHECK_THAT(problem("0F0,0B0,0STEP,0NORM\n"),
+             Contains("0NORM: no gradient was added since the update at rank "
+                      "0, cell 3, 0STEP"));
+  CHECK_THAT(problem("0F0,0B0,0NORM,0NORM,0STEP\n"),
+             Contains("cell 4, 0NORM: it is there twice for one update, first "
+                      "at rank 0, cell 3, 0NORM"));
+  CHECK_THAT(problem("0F0,0NORM\n"), Contains("has no gradient yet"));
+  CHECK_THAT(problem("0F0,0B0,0NORM,0REDUCE_GRAD,0STEP\n"
+                     "0F1,0B1,0NORM,0REDUCE_GRAD,0STEP\n"),
+             Contains("is not summed over the stage's ranks; REDUCE_GRAD "
+                      "before NORM"));
+  CHECK_THAT(problem("0F0,0B0,0REDUCE_GRAD,0NORM,0WAIT_REDUCE_GRAD,0STEP\n"),
+             Contains("WAIT_REDUCE_GRAD before NORM"));
+  CHECK_THAT(problem("0F0,0B0,0REDUCE_GRAD,0NORM\n0F1,0B1,0REDUCE_GRAD\n"),
+             Contains("rank 1: 0NORM is missing; the stage is also on rank 0"));
+  CHECK_THAT(problem("0F0,0B0,0REDUCE_GRAD\n0F1,0B1,0REDUCE_GRAD,0NORM\n"),
+             Contains("0NORM: the stage is also on rank 0"));
+}
+
 TEST_CASE("collectives in different orders", "[check]") {
   CHECK_THAT(
       problem("0UNSHARD,0F0,0B0,0REDUCE_GRAD,0RESHARD\n"
@@ -200,6 +229,21 @@ static std::string replaced(std::string text, const std::string &from,
   return text.replace(at, from.size(), to);
 }
 
+TEST_CASE("transfers are of stages that exchange something", "[check]") {
+  for (auto [transfer, message] : {
+           std::pair("0RECV_F0", "0RECV_F0: stage 0 has no stage before it"),
+           {"0SEND_B0", "stage 0 has no stage before it"},
+           {"1SEND_F0", "stage 1 has no stage after it; there are 2"},
+           {"1RECV_B0", "stage 1 has no stage after it; there are 2"},
+           {"0SEND_F0>5", "there is no stage 5; there are 2, numbered from 0"},
+           {"1SEND_F0>0", "results go to later stages"},
+       })
+    CHECK_THAT(problem(std::string("0F0,0B0,1F0,1B0,") + transfer + "\n"),
+               Contains(message));
+  CHECK_THAT(problem("0F0,0SEND_F0>2\n1F0\n2F0\n"),
+             Contains("stage 2 does not read stage 0"));
+}
+
 TEST_CASE("transfers have partners", "[check]") {
   CHECK(passes(transfers));
   CHECK_THAT(problem(replaced(transfers, "1RECV_F1,", "")),
@@ -214,7 +258,7 @@ TEST_CASE("transfers have partners", "[check]") {
   CHECK_THAT(problem(replaced(transfers, "0SEND_F1", "0SEND_F0")),
              Contains("rank 0, cell 4, 0SEND_F0: it is there twice"));
   CHECK_THAT(problem(replaced(transfers, "0SEND_F1", "1SEND_F1")),
-             Contains("rank 0, cell 4, 1SEND_F1: stages 1 and 2 exchange no"));
+             Contains("rank 0, cell 4, 1SEND_F1: stage 1 has no stage"));
   CHECK_THAT(problem(replaced(transfers, "0F0,0SEND_F0", "0SEND_F0,0F0")),
              Contains("0SEND_F0: it sends before rank 0, cell 2, 0F0"));
   CHECK_THAT(problem(replaced(transfers, "1RECV_F0,1F0", "1F0,1RECV_F0")),
@@ -268,7 +312,7 @@ TEST_CASE("skip connections have transfers of their own", "[check]") {
   options.reads = {{0, 1}, {1, 2}, {0, 2}};
   CHECK(passes(csv, options));
   options.reads.pop_back();
-  CHECK_THAT(problem(csv, options), Contains("exchange no such thing"));
+  CHECK_THAT(problem(csv, options), Contains("stage 2 does not read stage 0"));
   options.reads.push_back({2, 1});
   CHECK_THAT(problem(csv, options), Contains("cannot read stage 2"));
 }

@@ -1,6 +1,7 @@
 //===- TableTest.cpp - Tables of actions as text --------------------------===//
 
 #include "Samples.h"
+#include "runtime/schedule/StageRanks.h"
 #include <catch2/catch.hpp>
 #include <random>
 
@@ -39,8 +40,7 @@ Table randomTable(std::mt19937 &random) {
       } else if (action.kind == ActionKind::Step) {
         action.microBatch = draw(2) ? kNone : draw(30);
       }
-      if (!left && isCompute(action.kind) && action.kind != ActionKind::Step &&
-          draw(3) == 0) {
+      if (!left && isPass(action.kind) && draw(3) == 0) {
         left = 1 + draw(2);
         ++groups;
       }
@@ -87,6 +87,7 @@ TEST_CASE("actions are read with all that they name", "[schedule]") {
   CHECK(table.countSlices() == 2);
   CHECK(table.countActions() == 13);
   CHECK(toString(second[2]) == "0F4.1@3");
+  CHECK(parsed("0F0\n0F1\n\n \r\n").ranks.size() == 2);
   table = parsed("0SEND_F4,0SEND_F4>3,3RECV_F4<0,3SEND_B4,0RECV_B4<3@2\n");
   const int32_t peers[] = {1, 3, 0, 2, 3};
   for (size_t i = 0; i < 5; ++i)
@@ -106,11 +107,19 @@ TEST_CASE("a table that is written is read again", "[schedule]") {
 TEST_CASE("what is no table is named with its place", "[schedule]") {
   for (auto [csv, message] : {
            std::pair("", "there is no rank"),
-           {"0F0\n\n0F1\n", "line 2, the rank has no action"},
+           {"0F0\n\n0F1\n",
+            "line 2, the line is empty, and each line is a rank"},
+           {" \n0F0\n", "line 1, the line is empty"},
+           {"\n \r\n", "there is no rank"},
            {"0F0\n , ,\n", "line 2, the rank has no action"},
            {"# GPipe\n0F0\n", "line 1, cell 1: '# GPipe': expected an action"},
-           {"0F0,,0X1\n",
-            "line 1, cell 3: '0X1': there is no action 'X'; there are F, I, W"},
+           {"0F0,,0X1\n", "line 1, cell 3: '0X1': there is no action 'X'; "
+                          "kinds are in upper case, without spaces "
+                          "around them: F, I, W"},
+           {"0f0", "'0f0': there is no action 'f'; kinds are in upper case"},
+           {"0 F0", "there is no action ' F'; kinds"},
+           {"0F 0", "there is no action 'F '"},
+           {"0", "'0': no kind follows the stage"},
            {"0F0\n0F1,F2", "line 2, cell 2: 'F2': expected an action"},
            {"0F", "'0F': F needs a micro-batch, as 2F0"},
            {"0UNSHARD1", "UNSHARD belongs to no micro-batch; leave"},
@@ -130,6 +139,7 @@ TEST_CASE("what is no table is named with its place", "[schedule]") {
            {"(0F7;7B3", "actions that overlap look like"},
            {"()OVERLAP_F_B", "expected an action"},
            {"(0F7;0SEND_F7)OVERLAP_F_B", "only F, I, W and B overlap"},
+           {"(0F7;0NORM)OVERLAP_F_B", "only F, I, W and B overlap"},
            {"(0F7;(0F7)OVERLAP_F_B", "expected an action"},
            {"1048575F16777215",
             "1 actions cannot run 1048576 stages for 16777216 micro-batches"},
