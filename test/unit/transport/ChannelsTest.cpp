@@ -102,8 +102,8 @@ TEST_CASE("messages of another size than is expected are refused",
           "[channels]") {
   auto work = [&](Ranks &ranks) {
     int numbers[2] = {};
-    return ranks.waitForMessage(ranks.beginMessage(
-        0, "a", numbers, sizeof(int) * (1 + ranks.rank())));
+    return ranks.waitForMessage(
+        ranks.beginMessage(0, "a", numbers, sizeof(int) * (1 + ranks.rank())));
   };
   std::vector<Status> statuses =
       onRanks(2, {{0, 1}}, work, std::chrono::milliseconds(500));
