@@ -2,7 +2,6 @@
 
 #include "runtime/schedule/Table.h"
 #include "runtime/Text.h"
-#include "runtime/schedule/StageRanks.h"
 
 #include <algorithm>
 
@@ -184,7 +183,8 @@ public:
       if (Status status = readAction(trim(takeUntil(inside, ';')), overlap);
           !status.ok())
         return status;
-      if (!isPass(actions.back().kind))
+      if (!isCompute(actions.back().kind) ||
+          !hasMicroBatch(actions.back().kind))
         return wrong("only F, I, W and B overlap; give the others cells of "
                      "their own");
     } while (!inside.empty());
