@@ -8,6 +8,7 @@
 #include "passes/Base/Passes.h"
 #include "passes/Stages/Stages.h"
 #include "rewrites/Cost/Work.h"
+#include "runtime/plan/Nearest.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -196,16 +197,13 @@ private:
   }
 
   static std::string suggest(ArrayRef<Operation *> operators, StringRef name) {
-    StringRef nearest;
-    unsigned least = ~0u;
+    std::vector<std::string_view> nodes;
     for (Operation *op : operators)
       if (StringRef node = nodeOf(op); !node.empty())
-        if (unsigned distance = name.edit_distance(node, true, least);
-            distance < least) {
-          least = distance;
-          nearest = node;
-        }
-    return nearest.empty() ? "" : ("; did you mean '" + nearest + "'?").str();
+        nodes.push_back(node);
+    std::string_view nearest = runtime::nearestName(name, nodes);
+    return nearest.empty() ? ""
+                           : "; did you mean '" + std::string(nearest) + "'?";
   }
 };
 

@@ -4,11 +4,13 @@
 #define MLC_PASSES_STAGES_ENTRYBUILDER_H
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "passes/Stages/StageEntry.h"
+#include "runtime/schedule/StageEntry.h"
 #include "llvm/ADT/SetVector.h"
 #include <map>
 
 namespace mlc {
+
+using runtime::schedule::StageEntry;
 
 /// Makes entries out of one function. First each entry is told what it
 /// computes; then all are made, with arguments for what others compute.

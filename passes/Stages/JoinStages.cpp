@@ -7,8 +7,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "passes/Base/Form.h"
 #include "passes/Base/Passes.h"
-#include "passes/Stages/StageEntry.h"
-#include "runtime/schedule/Table.h"
+#include "runtime/schedule/StageEntry.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
 #include <algorithm>
@@ -35,8 +34,8 @@ std::optional<std::pair<int, int64_t>> placeOf(func::FuncOp function) {
     return {{0, 0}};
   if (name == "apply")
     return {{4, 0}};
-  int64_t stage;
-  if (name.consumeInteger(10, stage))
+  auto entry = runtime::schedule::StageEntry::parse(name);
+  if (!entry)
     return std::nullopt;
   for (auto [place, kind] : {std::pair(0, Kind::Forward),
                              {1, Kind::Backward},
@@ -44,8 +43,8 @@ std::optional<std::pair<int, int64_t>> placeOf(func::FuncOp function) {
                              {2, Kind::WeightGradient},
                              {3, Kind::Norm},
                              {4, Kind::Step}})
-    if (name == runtime::schedule::toText(kind))
-      return {{place, place >= 1 && place <= 3 ? -stage : stage}};
+    if (entry->kind == kind)
+      return {{place, place >= 1 && place <= 3 ? -entry->stage : entry->stage}};
   return std::nullopt;
 }
 

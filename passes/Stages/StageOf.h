@@ -4,11 +4,13 @@
 #define MLC_PASSES_STAGES_STAGEOF_H
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "passes/Stages/StageEntry.h"
+#include "runtime/schedule/StageEntry.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 
 namespace mlc {
+
+using runtime::schedule::StageEntry;
 
 /// Which entries the operators of "accumulate" belong to.
 ///

@@ -4,28 +4,12 @@
 #include "runtime/schedule/Check.h"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <set>
 
 using namespace mlc::runtime;
 using namespace mlc::runtime::train;
 using schedule::ActionKind;
-
-/// The stage and the kind in an entry's name, "2F".
-static std::optional<Stages::Entry> parseEntry(const std::string &name) {
-  int64_t stage = 0;
-  const char *end = name.data() + name.size();
-  auto [rest, error] = std::from_chars(name.data(), end, stage);
-  if (error != std::errc() || stage < 0 || stage >= mostStagesOfAStep)
-    return std::nullopt;
-  for (ActionKind kind :
-       {ActionKind::Forward, ActionKind::Backward, ActionKind::InputGradient,
-        ActionKind::WeightGradient, ActionKind::Norm, ActionKind::Step})
-    if (std::string(rest, end) == schedule::toText(kind))
-      return Stages::Entry{stage, kind};
-  return std::nullopt;
-}
 
 Status Stages::of(const Artifact &artifact, int ranks, Stages &stages) {
   const int64_t count = artifact.training()->stages;
@@ -34,7 +18,7 @@ Status Stages::of(const Artifact &artifact, int ranks, Stages &stages) {
   if (count == 1)
     return Status::success();
   for (size_t i = 0; i < artifact.entryCount(); ++i)
-    if (auto entry = parseEntry(artifact.program(i).name);
+    if (auto entry = Entry::parse(artifact.program(i).name);
         entry && entry->stage < count)
       stages.entries[i] = entry;
   const int64_t batches = artifact.training()->accumulate;

@@ -5,7 +5,7 @@
 
 #include "runtime/Artifact.h"
 #include "runtime/Ranks.h"
-#include "runtime/schedule/Table.h"
+#include "runtime/schedule/StageEntry.h"
 
 #include <optional>
 
@@ -15,15 +15,7 @@ namespace mlc::runtime::train {
 /// that trains in one stage has none.
 class Stages {
 public:
-  struct Entry {
-    int64_t stage;
-    schedule::ActionKind kind;
-
-    bool isUpdate() const {
-      return kind == schedule::ActionKind::Norm ||
-             kind == schedule::ActionKind::Step;
-    }
-  };
+  using Entry = schedule::StageEntry;
 
   /// Reads the entries, and for several ranks the table of actions, to which it
   /// adds transfers. Fails if the table is not for so many ranks or these

@@ -4,6 +4,7 @@
 #include "dialects/Module/States.h"
 #include "dialects/Symbolic/Attributes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "runtime/schedule/StageEntry.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include <set>
@@ -42,39 +43,30 @@ static int64_t bytesOf(mlir::Type type) {
              : 0;
 }
 
-/// The stage and the kind of an entry, "2F"; nothing for other functions.
-static std::optional<std::pair<int64_t, llvm::StringRef>>
-parseEntry(llvm::StringRef name) {
-  int64_t stage;
-  if (name.consumeInteger(10, stage))
-    return std::nullopt;
-  return std::pair(stage, name);
-}
-
 void StageCosts::read(mlir::ModuleOp module, const CostModel &cost) {
   llvm::StringMap<std::vector<int64_t>> readers;
   for (auto entry : module.getOps<mlir::func::FuncOp>())
-    if (auto parsed = parseEntry(entry.getName()))
+    if (auto parsed = StageEntry::parse(entry.getName().str()))
       for (unsigned i = 0; i < entry.getNumArguments(); ++i)
         if (auto role =
                 entry.getArgAttrOfType<mlir::StringAttr>(i, kInputRoleAttr);
             role && role == runtime::name(runtime::InputRole::Carried))
           readers[entry.getArgAttrOfType<mlir::StringAttr>(i, "mlc.name")]
-              .push_back(parsed->first);
+              .push_back(parsed->stage);
   for (auto entry : module.getOps<mlir::func::FuncOp>()) {
-    auto parsed = parseEntry(entry.getName());
-    if (!parsed || size_t(parsed->first) >= stageTimes.size())
+    auto parsed = StageEntry::parse(entry.getName().str());
+    if (!parsed || size_t(parsed->stage) >= stageTimes.size())
       continue;
-    auto [stage, kind] = *parsed;
+    const int64_t stage = parsed->stage;
+    const ActionKind kind = parsed->kind;
     StageTimes &times = stageTimes[stage];
     const simulator::Time time =
         simulator::toTime(cost.seconds(entry.getBody()));
     // Where B is one entry, its time stands as that of I.
-    (kind == "F"                  ? times.forward
-     : kind == "W"                ? times.weight
-     : kind == "B" || kind == "I" ? times.input
-                                  : times.step) += time;
-    const bool isUpdate = kind == "NORM" || kind == "STEP";
+    (kind == ActionKind::Forward          ? times.forward
+     : kind == ActionKind::WeightGradient ? times.weight
+     : parsed->isUpdate()                 ? times.step
+                                          : times.input) += time;
     for (unsigned i = 0; i < entry.getNumResults(); ++i) {
       const int64_t bytes = bytesOf(entry.getResultTypes()[i]);
       if (auto state =
@@ -85,7 +77,7 @@ void StageCosts::read(mlir::ModuleOp module, const CostModel &cost) {
       }
       auto name = entry.getResultAttrOfType<mlir::StringAttr>(i, "mlc.name");
       if (auto it = readers.find(name.getValue()); it != readers.end())
-        values.push_back({stage, bytes, isUpdate, it->second});
+        values.push_back({stage, bytes, parsed->isUpdate(), it->second});
     }
   }
 }
