@@ -7,10 +7,9 @@ import subprocess
 
 import pytest
 
-import conftest
-
-PUBLISHED = conftest.ROOT / "test/unit/schedule/pytorch_schedules.txt"
-TORCH = conftest.ROOT / "torch/bin/python"
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+PUBLISHED = ROOT / "test/unit/schedule/pytorch_schedules.txt"
+TORCH = ROOT / "torch/bin/python"
 NAMES = {"GPipe": "gpipe", "1F1B": "1f1b", "Interleaved1F1B": "interleaved-1f1b", "LoopedBFS": "breadth-first",
          "InterleavedZeroBubble": "zero-bubble", "ZBVZeroBubble": "zbv"}
 
@@ -81,7 +80,7 @@ def test_schedules_are_listed(tools):
     listed = [line.split()[0] for line in done.stdout.splitlines()]
     assert len(listed) == 12 and set(NAMES.values()) < set(listed)
     usage = tools.mlc("schedule", "--help").stdout
-    page = (conftest.ROOT / "docs/Schedules.md").read_text()
+    page = (ROOT / "docs/Schedules.md").read_text()
     for name in listed:
         assert name in usage and f"`{name}`" in page
 
