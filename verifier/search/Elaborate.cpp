@@ -210,6 +210,15 @@ void Elaborator::pairDomains(const Bound &left, const Bound &right,
   llvm::append_range(out.rightGuards, toGuards(right.guards));
 }
 
+/// Pairs the numbers that paired terms multiply by, such as i64(j) in a
+/// comparison.
+void Elaborator::pairNumbers(const Term &left, const Term &right,
+                             Pairing &out) const {
+  const Integer l = productOf(left).number, r = productOf(right).number;
+  if (!(l == r))
+    out.numbers.push_back(toExpr(l) - toExpr(r));
+}
+
 bool Elaborator::pair(const Factor &left, const Factor &right,
                       Pairing &out) const {
   if (headOf(left) != headOf(right) ||
@@ -265,6 +274,8 @@ bool Elaborator::pair(const Sum &left, const Sum &right, Pairing &out) const {
         isAlike = pair(*x.factors[i], *y.factors[partner[i]], attempt);
       if (!isAlike)
         continue;
+      if (l.coefficient == r.coefficient)
+        pairNumbers(l, r, attempt);
       pairDomains(l, r, attempt);
       out = std::move(attempt);
       used[j] = true;

@@ -63,6 +63,9 @@ private:
   /// The equations of an alignment.
   struct Pairing {
     std::vector<IntExpr> zeros; // left - right
+    /// Such equations of numbers in paired terms. Terms of like factors may
+    /// have different numbers, so these are tried where the others do not do.
+    std::vector<IntExpr> numbers;
     std::vector<IntExpr> leftInner, rightInner;
     Guards leftGuards, rightGuards;
   };
@@ -83,6 +86,10 @@ private:
                                         const kernel::Term &reference,
                                         llvm::ArrayRef<unsigned> partner,
                                         bool *isWhole);
+  std::optional<kernel::Member>
+  alignWith(const Pairing &pairing, const kernel::Context &context,
+            const kernel::Term &term, const kernel::Term &reference,
+            llvm::ArrayRef<unsigned> partner, bool *isWhole);
   std::optional<kernel::Match> match(const kernel::Context &context,
                                      const kernel::Factor &factor,
                                      const kernel::Factor &partner,
@@ -225,6 +232,8 @@ private:
         llvm::ArrayRef<kernel::Formula> known, bool pairByRange);
   template <class Bound>
   void pairDomains(const Bound &left, const Bound &right, Pairing &out) const;
+  void pairNumbers(const kernel::Term &left, const kernel::Term &right,
+                   Pairing &out) const;
   bool pair(const kernel::Factor &left, const kernel::Factor &right,
             Pairing &out) const;
   bool pair(const kernel::Sum &left, const kernel::Sum &right,

@@ -143,6 +143,25 @@ std::optional<Member> Elaborator::alignBy(const Context &context,
   for (auto [i, factor] : llvm::enumerate(own.factors))
     if (!pair(*factor, *base.factors[partner[i]], pairing))
       return std::nullopt;
+  if (auto member =
+          alignWith(pairing, context, term, reference, partner, isWhole))
+    return member;
+  pairNumbers(term, reference, pairing);
+  if (pairing.numbers.empty())
+    return std::nullopt;
+  ++work;
+  llvm::append_range(pairing.zeros, pairing.numbers);
+  return alignWith(pairing, context, term, reference, partner, isWhole);
+}
+
+/// Maps the variables of the terms to each other as the pairing says.
+std::optional<Member> Elaborator::alignWith(const Pairing &pairing,
+                                            const Context &context,
+                                            const Term &term,
+                                            const Term &reference,
+                                            ArrayRef<unsigned> partner,
+                                            bool *isWhole) {
+  Product own = productOf(term), base = productOf(reference);
   std::optional<Bindings> sigma =
       solve(pairing, true, term.variables, reference.variables, term.guards,
             reference.guards, context.known, /*pairByRange=*/true);
