@@ -125,6 +125,10 @@ public:
   /// Makes channels, by which ranks send and receive. All ranks call it
   /// together, with the same channels. MLC_UNSUPPORTED if the engine has none.
   virtual Status openChannels(const std::vector<Channel> &channels);
+  /// Whether the messages of all channels are launched in the order in which
+  /// this rank begins them. Then ranks begin them in an order that is free of
+  /// deadlock even if nothing is buffered.
+  virtual bool ordersMessages() const { return false; }
   /// Begins to send or to receive a message on channel `channel`, of which this
   /// rank is an end. Its messages arrive in the order in which they are sent;
   /// `name` says for errors what one is, and is the same at both ends. The

@@ -1,10 +1,13 @@
 """What the Python tests share: the tools of this build."""
 
+import atexit
 import collections
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
+import tempfile
 
 import pytest
 
@@ -16,6 +19,12 @@ sys.path[:0] = [str(ROOT / folder) for folder in ("test", "test/models", "test/t
 import suite  # noqa: E402
 
 os.environ["MLC_BUILD"] = str(BUILD)  # where `import mlc` finds its library
+
+
+# Runs of mpirun that begin at the same time fail in a folder that they share.
+if shutil.which("mpirun") and "OMPI_MCA_orte_tmpdir_base" not in os.environ:
+    os.environ["OMPI_MCA_orte_tmpdir_base"] = tempfile.mkdtemp(prefix="mpi")
+    atexit.register(shutil.rmtree, os.environ["OMPI_MCA_orte_tmpdir_base"], ignore_errors=True)
 
 
 # As ./dev has it: NVRTC of .venv makes code for GPUs.

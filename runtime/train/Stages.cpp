@@ -11,7 +11,8 @@ using namespace mlc::runtime;
 using namespace mlc::runtime::train;
 using schedule::ActionKind;
 
-Status Stages::of(const Artifact &artifact, int ranks, Stages &stages) {
+Status Stages::of(const Artifact &artifact, int ranks, bool isBuffered,
+                  Stages &stages) {
   const int64_t count = artifact.training()->stages;
   stages = {};
   stages.entries.resize(artifact.entryCount());
@@ -27,7 +28,7 @@ Status Stages::of(const Artifact &artifact, int ranks, Stages &stages) {
   stages.replicaOfBatch.assign(batches, 0);
   if (ranks == 1)
     return Status::success();
-  Status status = stages.readTable(artifact, ranks);
+  Status status = stages.readTable(artifact, ranks, isBuffered);
   if (status.ok())
     status = stages.place(batches);
   if (status.ok())
@@ -76,7 +77,7 @@ Stages::findReaders(const Artifact &artifact) const {
   return found;
 }
 
-Status Stages::readTable(const Artifact &artifact, int ranks) {
+Status Stages::readTable(const Artifact &artifact, int ranks, bool isBuffered) {
   if (Status status =
           schedule::Table::parse(artifact.training()->schedule, table);
       !status.ok())
@@ -114,7 +115,7 @@ Status Stages::readTable(const Artifact &artifact, int ranks) {
   schedule::CheckOptions options;
   options.reads = all;
   options.isTraining = true;
-  options.isBuffered = true;
+  options.isBuffered = isBuffered;
   Status status = schedule::check(table, options);
   if (!status.ok())
     status.message = "the table of the schedule: " + status.message;

@@ -19,8 +19,9 @@ public:
 
   /// Reads the entries, and for several ranks the table of actions, to which it
   /// adds transfers. Fails if the table is not for so many ranks or these
-  /// stages, or cannot run.
-  static Status of(const Artifact &artifact, int ranks, Stages &stages);
+  /// stages, or cannot run; `isBuffered` is that of schedule::CheckOptions.
+  static Status of(const Artifact &artifact, int ranks, bool isBuffered,
+                   Stages &stages);
 
   int64_t count() const { return static_cast<int64_t>(ranksOfStage.size()); }
   /// Nothing for an entry that no stage has.
@@ -55,7 +56,7 @@ public:
   size_t findChannel(int from, int to) const;
 
 private:
-  Status readTable(const Artifact &artifact, int ranks);
+  Status readTable(const Artifact &artifact, int ranks, bool isBuffered);
   Status place(int64_t batches);
   Status checkStatistics(const Artifact &artifact) const;
   void findChannels(const Artifact &artifact);

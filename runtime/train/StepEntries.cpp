@@ -17,8 +17,10 @@ Status StepEntries::addInputs(const TrainingProgram &program,
   artifact = &program.artifact();
   training = &program.training();
   group = ranks;
-  if (Status status = Stages::of(
-          *artifact, training->stages > 1 ? group.size() : 1, stages);
+  const bool isBuffered = !group.get() || !group.get()->ordersMessages();
+  if (Status status =
+          Stages::of(*artifact, training->stages > 1 ? group.size() : 1,
+                     isBuffered, stages);
       !status.ok())
     return status;
   for (const SamplePort &sample : training->samples) {

@@ -95,6 +95,20 @@ def test_groups_are_called_in_one_order(tools, tmp_path, prepared, stage):
         assert sorted(streams[rank]) == [0, 1, 2] and len(set.union(*streams[rank].values())) == 3
 
 
+@pytest.mark.parametrize("schedule", ["1f1b", "zero-bubble"])
+def test_pipelines_have_the_bits_of_the_host_s_way(tools, tmp_path, prepared, schedule):
+    """Messages of a pipeline go over NCCL, a communicator and a stream for each pair of ranks and each direction."""
+    more = [f"--pipeline={schedule}", "--stages=3", "--micro-batches=4"]
+    flags, cache, threads = prepared(0, 3, *more)
+    record = tmp_path / "calls"
+    record.mkdir()
+    gpu = on_gpus(tools, flags, cache, tmp_path / "gpu.npz", "--steps=3", MLC_NCCL_RECORD=str(record), MLC_NCCL_DELAY="3000")
+    assert gpu.bits() == threads.bits() and list(gpu.losses) == list(threads.losses)
+    called = [line.split() for path in record.iterdir() for line in path.read_text().splitlines()[1:]]
+    assert sum(words[0] == "ncclSend" for words in called) >= 3 * 4 * 2 * 2
+    assert all("stream=0" not in words for words in called if words[0] != "ncclGroupEnd")
+
+
 def test_nothing_of_what_is_exchanged_is_copied(tools, tmp_path, prepared):
     """Copies of two steps more: those of samples, rates and losses alone, as without other ranks; over the host's way more."""
     flags, cache, _ = prepared(0, 9)
