@@ -39,13 +39,13 @@ def write(folder):
             "--log-every=100000000", f"--timeout={TIMEOUT}", "--engine=gloo", "-o", folder / "o.onnx"]
 
 
-def start(build, arguments):
+def start(build, arguments, size=SIZE):
     with socket.socket() as one:
         one.bind(("127.0.0.1", 0))
         port = one.getsockname()[1]
-    world = {"WORLD_SIZE": str(SIZE), "LOCAL_WORLD_SIZE": str(SIZE), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
+    world = {"WORLD_SIZE": str(size), "LOCAL_WORLD_SIZE": str(size), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
     return [subprocess.Popen([build / "bin/mlc", *map(str, arguments)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-                             env={**os.environ, **world, "RANK": str(rank), "LOCAL_RANK": str(rank)}) for rank in range(SIZE)]
+                             env={**os.environ, **world, "RANK": str(rank), "LOCAL_RANK": str(rank)}) for rank in range(size)]
 
 
 def have_met(processes):
@@ -56,34 +56,44 @@ def have_met(processes):
         return False
 
 
+def kill(processes, victim):
+    """Kills a rank; what the others say of it, and what is wrong with that."""
+    os.kill(processes[victim].pid, signal.SIGKILL)
+    told, wrong, begin = [], [], time.monotonic()
+    for rank, process in enumerate(processes):
+        if rank == victim:
+            continue
+        try:
+            _, errors = process.communicate(timeout=max(0.1, begin + TIMEOUT + 8 - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            wrong.append(f"rank {rank} goes on")
+            continue
+        told.append(errors)
+        others = [r for r in range(len(processes)) if r != victim and re.search(BLAMED.format(r), errors)]
+        if process.returncode == 0 or not re.search(BLAMED.format(victim), errors) and not re.search(rf"(see whether|because of) rank {victim}\b", errors):
+            wrong.append(f"rank {rank} ends with {process.returncode}, and does not name rank {victim}:\n{errors}")
+        elif others:
+            wrong.append(f"rank {rank} blames rank {others[0]}:\n{errors}")
+    return told, wrong
+
+
+def end(processes):
+    for process in processes:
+        if process.poll() is None:
+            process.kill()
+        process.wait()
+
+
 def once(build, arguments, victim, delay):
     """Kills it after so many seconds, or when all have met where that is None; what is wrong."""
     processes = start(build, arguments)
     try:
-        end = time.monotonic() + (60 if delay is None else delay)
-        while time.monotonic() < end and not (delay is None and have_met(processes)):
+        last = time.monotonic() + (60 if delay is None else delay)
+        while time.monotonic() < last and not (delay is None and have_met(processes)):
             time.sleep(0.01)
-        os.kill(processes[victim].pid, signal.SIGKILL)
-        wrong, begin = [], time.monotonic()
-        for rank, process in enumerate(processes):
-            if rank == victim:
-                continue
-            try:
-                _, errors = process.communicate(timeout=max(0.1, begin + TIMEOUT + 8 - time.monotonic()))
-            except subprocess.TimeoutExpired:
-                wrong.append(f"rank {rank} goes on")
-                continue
-            others = [r for r in range(SIZE) if r != victim and re.search(BLAMED.format(r), errors)]
-            if process.returncode == 0 or not re.search(BLAMED.format(victim), errors) and f"see whether rank {victim}" not in errors:
-                wrong.append(f"rank {rank} ends with {process.returncode}, and does not name rank {victim}:\n{errors}")
-            elif others:
-                wrong.append(f"rank {rank} blames rank {others[0]}:\n{errors}")
-        return wrong
+        return kill(processes, victim)[1]
     finally:
-        for process in processes:
-            if process.poll() is None:
-                process.kill()
-            process.wait()
+        end(processes)
 
 
 def main():

@@ -12,10 +12,6 @@ from onnx import TensorProto, numpy_helper
 
 import trained
 
-# Weights of recurrent networks are read at every place of a sequence. Where the cut is
-# inside, the order of their sums differs, which mlc-verify does not see through.
-RECURRENT = {"lstm"}
-
 
 def nodes_of(path):
     return [node.name for node in onnx.load(path).graph.node if node.name]
@@ -34,7 +30,7 @@ def opt(tools, *arguments):
     return done
 
 
-@pytest.mark.parametrize("name", sorted(set(trained.NETWORKS) - RECURRENT))
+@pytest.mark.parametrize("name", sorted(trained.NETWORKS))
 def test_stages_are_proved_to_be_the_step(tools, tmp_path, name):
     model, loss, *more = [str(a) for a in trained.write(tmp_path, name) if "--input" not in str(a)]
     done = tools.mlc("train", model, loss, *more, "--compile-to=import", "--training-form")

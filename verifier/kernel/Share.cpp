@@ -3,6 +3,8 @@
 // A graph in which tensors are read more than once grows without end when each
 // read is expanded. Stages get numbers, one for all that are written alike over
 // inputs and stages of equal numbers; those that both sides have become inputs.
+// Floats as real numbers may be added in any order, so that a sum of tensors is
+// what it adds.
 //
 //===----------------------------------------------------------------------===//
 
@@ -88,12 +90,84 @@ private:
   Form form;
 };
 
+/// A tensor by whether it is a stage, and the number of the stage or input.
+using Addend = std::pair<uint64_t, uint64_t>;
+
+/// The tensors whose elements at the same place a stage adds as floats; none
+/// if it is something else.
+std::vector<TensorId> addedBy(const Stage &stage) {
+  if (stage.pieces.size() != 1 ||
+      !mlir::isa<mlir::FloatType>(stage.elementType))
+    return {};
+  const Piece &piece = stage.pieces.front();
+  const ExprNode &sum = *piece.body;
+  if (sum.kind != Expr::Kind::Binary || sum.binary != BinaryFn::Add ||
+      sum.type != stage.elementType ||
+      !llvm::all_of(piece.offset,
+                    [](IntExpr at) { return at.isConstant(0); }) ||
+      !llvm::equal(
+          llvm::map_range(piece.loops,
+                          [](const Loop &loop) { return loop.extent; }),
+          stage.dims))
+    return {};
+  std::vector<TensorId> added;
+  for (const Expr &read : sum.operands) {
+    if (read->kind != Expr::Kind::Read || read->guarded ||
+        read->type != sum.type || read->operands.size() != piece.loops.size())
+      return {};
+    for (auto [index, loop] : llvm::zip(read->operands, piece.loops))
+      if (index->kind != Expr::Kind::Loop || index->loop != loop.id)
+        return {};
+    added.push_back(read->tensor);
+  }
+  return added;
+}
+
 struct Numbering {
+  explicit Numbering(bool isLiteral) : isLiteral(isLiteral) {}
+
+  const bool isLiteral;
   std::map<Form, unsigned> forms;
   std::map<std::string, uint64_t> parameters;
   /// By number.
   std::vector<TensorShape> shapes;
   std::vector<bool> partial;
+  std::vector<std::vector<Addend>> addends;
+
+  /// What a stage adds, sums in it replaced by what these add, in one order;
+  /// nothing if it is no sum, or has too many addends.
+  std::vector<Addend> addendsOf(const Stage &stage,
+                                const std::vector<unsigned> &numbers) const {
+    constexpr size_t most = 1000;
+    std::vector<Addend> all;
+    for (TensorId tensor :
+         isLiteral ? std::vector<TensorId>() : addedBy(stage)) {
+      const unsigned number =
+          tensor.isStage ? numbers[tensor.index] : tensor.index;
+      if (!tensor.isStage || addends[number].empty())
+        all.emplace_back(tensor.isStage, number);
+      else
+        llvm::append_range(all, addends[number]);
+      if (all.size() > most)
+        return {};
+    }
+    llvm::sort(all);
+    return all;
+  }
+
+  /// Written so that no other stage is.
+  static Form formOf(const Stage &stage, const std::vector<Addend> &sum) {
+    Form form{
+        0, reinterpret_cast<uintptr_t>(stage.elementType.getAsOpaquePointer()),
+        stage.dims.size()};
+    for (IntExpr dim : stage.dims)
+      form.push_back(reinterpret_cast<uintptr_t>(dim.getAsOpaquePointer()));
+    for (auto [isStage, number] : sum) {
+      form.push_back(isStage);
+      form.push_back(number);
+    }
+    return form;
+  }
 
   /// Of the stages of one side.
   std::vector<unsigned> number(const Definition &side,
@@ -102,11 +176,15 @@ struct Numbering {
     Names names;
     Definedness defined(side, assumptions, names);
     for (auto [i, stage] : llvm::enumerate(side.stages)) {
+      std::vector<Addend> sum = addendsOf(stage, numbers);
       auto [it, isNew] = forms.try_emplace(
-          FormWriter(numbers, parameters).run(stage), forms.size());
+          sum.empty() ? FormWriter(numbers, parameters).run(stage)
+                      : formOf(stage, sum),
+          forms.size());
       numbers.push_back(it->second);
       if (!isNew)
         continue;
+      addends.push_back(std::move(sum));
       shapes.push_back({stage.dims, stage.elementType});
       partial.push_back(defined.mayBeUndefined(i));
     }
@@ -170,7 +248,7 @@ void readShared(Definition &side, const std::vector<unsigned> &numbers,
 } // namespace
 
 std::optional<Statement> withSharedStages(const Statement &statement) {
-  Numbering numbering;
+  Numbering numbering(statement.assumptions.isLiteral);
   std::vector<unsigned> before = numbering.number(statement.before,
                                                   statement.assumptions),
                         after = numbering.number(statement.after,
@@ -196,6 +274,22 @@ std::optional<Statement> withSharedStages(const Statement &statement) {
   readShared(first, before, inputOf);
   readShared(second, after, inputOf);
   return result;
+}
+
+bool addsInOtherOrder(const Statement &statement) {
+  auto areAlike = [&](bool isLiteral) {
+    Numbering numbering(isLiteral);
+    std::vector<unsigned> before = numbering.number(statement.before,
+                                                    statement.assumptions),
+                          after = numbering.number(statement.after,
+                                                   statement.assumptions);
+    return llvm::all_of(
+        llvm::zip(statement.before.results, statement.after.results),
+        [&](auto pair) {
+          return before[std::get<0>(pair)] == after[std::get<1>(pair)];
+        });
+  };
+  return areAlike(/*isLiteral=*/false) && !areAlike(/*isLiteral=*/true);
 }
 
 } // namespace mlc::kernel

@@ -13,7 +13,13 @@ namespace mlc::kernel {
 /// these inputs, and so for the values that both compute. Elements of an input
 /// that need not be defined (`isPartial`) must be read before where they are
 /// read after.
+/// As real numbers, floats are alike whatever the order in which they are
+/// added.
 std::optional<Statement> withSharedStages(const Statement &statement);
+
+/// Whether the sides' results are alike as real numbers, and only the order of
+/// sums tells their bits apart.
+bool addsInOtherOrder(const Statement &statement);
 
 } // namespace mlc::kernel
 

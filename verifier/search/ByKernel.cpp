@@ -246,7 +246,12 @@ KernelVerdict proveGoal(const Goal &goal, const Assumptions &assumptions,
       run(/*isLiteral=*/true, options);
       return verdict;
     }
-    if (floatSums(goal.before) == floatSums(goal.after) &&
+    const bool addsInOtherOrder =
+        llvm::any_of(goal.cases, [&](const Case &one) {
+          return kernel::addsInOtherOrder(
+              toStatement(goal, one, assumptions, /*isLiteral=*/true));
+        });
+    if (!addsInOtherOrder && floatSums(goal.before) == floatSums(goal.after) &&
         run(/*isLiteral=*/true, little))
       return verdict;
   }
