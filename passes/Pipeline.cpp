@@ -62,15 +62,23 @@ static void addPartitionPass(OpPassManager &pm, StringRef algorithm,
   pm.addPass(createPartitionPass(std::move(options)));
 }
 
-/// Turns training into one rank's program, with the batch split over ranks.
-static void addDataParallelPasses(OpPassManager &pm,
-                                  const runtime::TrainingPlan &plan,
-                                  StringRef algorithm) {
-  // Adds a mesh of one axis; splits the batch and, by the ZeRO stage, states.
-  pm.addPass(createDistributeTrainingPass(plan));
-  // Makes a rank's entries, with the collectives.
-  addPartitionPass(pm, plan.hasServer ? "" : algorithm,
-                   plan.zero == runtime::ZeroStage::Weights);
+/// Turns training into one rank's program, with the batch and weights split
+/// over ranks.
+static void addSplitPasses(OpPassManager &pm, const runtime::Plan &whole) {
+  const runtime::TrainingPlan &plan = *whole.training;
+  if (plan.isStaged())
+    // Partitioning hides which stages add to a gradient.
+    pm.addPass(createSplitTiedSumsPass());
+  // Adds a mesh; splits the batch and, by the ZeRO stage and names, states.
+  pm.addPass(createDistributeTrainingPass(whole));
+  // Makes a rank's entries, with the collectives. Each entry of a stage gathers
+  // split weights for itself.
+  addPartitionPass(pm, plan.hasServer ? "" : whole.algorithm,
+                   plan.zero == runtime::ZeroStage::Weights &&
+                       !plan.isStaged());
+  if (plan.isStaged())
+    // Makes entries of stages of those of the step.
+    pm.addPass(createCutStagesPass(plan.splitsBackward()));
   if (plan.hasServer)
     // Rejects exchanges, which a server's workers do not make.
     pm.addPass(createCheckWorkersPass());
@@ -80,12 +88,12 @@ static void addDataParallelPasses(OpPassManager &pm,
 }
 
 void addDistributePasses(OpPassManager &pm, const runtime::Plan &plan) {
-  if (plan.training && plan.training->isStaged())
+  if (plan.training && plan.training->isStaged() && !plan.training->isSplit())
     // Makes entries of stages of those of the step.
     pm.addPass(createCutStagesPass(plan.training->splitsBackward()));
   else if (plan.training)
-    addDataParallelPasses(pm, *plan.training, plan.algorithm);
-  if (plan.mesh.empty())
+    addSplitPasses(pm, plan);
+  if (plan.mesh.empty() || plan.training)
     return;
   // Adds a mesh, and shardings of the model's arguments and results.
   pm.addPass(createShardPass(plan));

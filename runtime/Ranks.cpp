@@ -110,6 +110,11 @@ std::vector<int64_t> coordinatesOf(const std::vector<MeshAxis> &mesh,
   return coordinates;
 }
 
+Status Ranks::openGroups(const std::vector<MeshAxis> & /*mesh*/,
+                         uint32_t /*axis*/) {
+  return Status::success();
+}
+
 Status Ranks::openChannels(const std::vector<Channel> &channels) {
   return Status::error(MLC_UNSUPPORTED, "these ranks send no messages");
 }

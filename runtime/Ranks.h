@@ -115,6 +115,12 @@ public:
   /// later collectives fail too.
   virtual Status wait(Prepared &prepared) = 0;
 
+  /// Makes the groups of ranks that differ only on this axis of the mesh, in
+  /// which collectives along it run. All ranks call it together. Without it,
+  /// the first collective along an axis makes them, so all ranks have to
+  /// prepare theirs in one order.
+  virtual Status openGroups(const std::vector<MeshAxis> &mesh, uint32_t axis);
+
   /// A one-way connection of two ranks.
   struct Channel {
     int from, to;

@@ -47,6 +47,10 @@ struct SamplePort {
   std::vector<std::string> texts; ///< of the dims
 };
 
+/// The axes of a mesh along which training splits a batch, and along which
+/// ranks have different stages.
+inline constexpr const char *kDataAxis = "data", *kStageAxis = "stage";
+
 /// The most batches that a step averages over.
 constexpr int64_t mostBatchesOfAStep = int64_t(1) << 20;
 

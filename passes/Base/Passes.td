@@ -84,14 +84,19 @@ def BucketPass : Pass<"mlc-bucket", "::mlir::ModuleOp"> {
 def DistributeTrainingPass : Pass<"mlc-distribute-training", "::mlir::ModuleOp"> {
   let summary = "shardings for training with the batch split over ranks";
   let description = [{
-    Gives the entries of training (docs/Training.md) a mesh of one axis, `data`:
-    inputs are split along the samples, states are whole or split as `zero` says:
-    1: what the optimizer keeps, 2: sums of gradients too, 3: weights too. Sums
-    of gradients that are not split are each rank's own.
+    Gives the entries of training (docs/Training.md) a mesh. Over its first axis,
+    `data`, inputs are split along the samples, states are whole or split as
+    `zero` says: 1: what the optimizer keeps, 2: sums of gradients too, 3: weights
+    too. Sums of gradients that are not split are each rank's own. Over other axes
+    weights, with what belongs to them, and inputs are split by name.
   }];
   let options = [
     Option<"ranks", "ranks", "int64_t", "1", "how many">,
     Option<"zero", "zero", "unsigned", "0", "stage of ZeRO, 0 to 3">,
+    ListOption<"mesh", "mesh", "std::string",
+               "axes after data, each AXIS=N in order">,
+    ListOption<"shardings", "shard", "std::string",
+               "NAME=AXIS:..., an axis for each dim, or -; NAME* is a prefix">,
     Option<"prefetchLimit", "prefetch-limit", "int64_t", "-1",
            "bytes of weights that are gathered before they are read, and of "
            "gradients that wait to be scattered; -1: nothing is said">,
@@ -229,6 +234,17 @@ def AssignStagesPass : Pass<"mlc-assign-stages", "::mlir::ModuleOp"> {
     Option<"stages", "stages", "int64_t", "2", "how many stages">,
     ListOption<"ends", "ends", "std::string",
                "nodes that all stages but the last end with">];
+}
+
+def SplitTiedSumsPass : Pass<"mlc-split-tied-sums", "::mlir::ModuleOp"> {
+  let summary = "a sum of gradients for each stage that reads a weight";
+  let description = [{
+    Where several stages add to the gradient of a weight, `accumulate` gets a sum
+    for each of them, and `apply` adds these up (docs/Pipelines.md).
+    mlc-cut-stages does so too; this pass does it before the step is partitioned,
+    while the gradient is still a sum.
+  }];
+  let dependentDialects = ["::mlc::MlcDialect", "::mlir::func::FuncDialect"];
 }
 
 def CutStagesPass : Pass<"mlc-cut-stages", "::mlir::ModuleOp"> {

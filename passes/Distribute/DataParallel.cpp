@@ -12,6 +12,9 @@
 #include "passes/Base/Passes.h"
 #include "passes/Base/Remedy.h"
 #include "passes/Distribute/Mesh.h"
+#include "passes/Distribute/Shard.h"
+#include "runtime/plan/Nearest.h"
+#include <set>
 
 using namespace mlir;
 using llvm::SmallVector;
@@ -24,7 +27,8 @@ using runtime::ZeroStage;
 // The dialect's default for dist.prefetch_limit is the plans' default.
 static_assert(dist::kPrefetchLimit == runtime::defaultPrefetchLimit);
 
-std::optional<unsigned> findSplitDim(RankedTensorType type, int64_t ranks) {
+std::optional<unsigned> findSplitDim(RankedTensorType type, int64_t ranks,
+                                     const dist::ShardingAttr::Axes &taken) {
   std::optional<unsigned> best;
   // Compares the largest part times the number of ranks over the extent.
   auto isBetter = [&](int64_t extent, int64_t than) {
@@ -33,6 +37,7 @@ std::optional<unsigned> findSplitDim(RankedTensorType type, int64_t ranks) {
   };
   for (auto [d, extent] : llvm::enumerate(type.getShape()))
     if (!ShapedType::isDynamic(extent) && extent >= ranks &&
+        (taken.empty() || taken[d].empty()) &&
         (!best || isBetter(extent, type.getDimSize(*best))))
       best = d;
   return best;
@@ -48,9 +53,14 @@ public:
   LogicalResult run();
 
 private:
-  dist::ShardingAttr splitAlong(unsigned dim, size_t rank);
-  dist::ShardingAttr termOfSum(size_t rank);
-  dist::ShardingAttr shardingOf(StringRef state, RankedTensorType type);
+  dist::ShardingAttr make(const dist::ShardingAttr::Axes &dims,
+                          bool isTerm = false);
+  FailureOr<dist::ShardingAttr::Axes>
+  findAxes(func::FuncOp entry, StringRef name, RankedTensorType type);
+  FailureOr<dist::ShardingAttr> shardingOf(func::FuncOp entry, StringRef state,
+                                           RankedTensorType type);
+  FailureOr<dist::ShardingAttr> shardingOfInput(func::FuncOp entry, unsigned i);
+  LogicalResult checkShardings();
   LogicalResult distribute(func::FuncOp entry);
   void findMasters();
   LogicalResult checkServer();
@@ -67,22 +77,39 @@ private:
 
 } // namespace
 
-dist::ShardingAttr Distribution::splitAlong(unsigned dim, size_t rank) {
-  dist::ShardingAttr::Axes dims(rank);
-  dims[dim] = {runtime::kDataAxis};
-  return dist::ShardingAttr::get(b.getContext(), dims);
+/// Of these dims; a term is each rank's part of a sum over samples.
+dist::ShardingAttr Distribution::make(const dist::ShardingAttr::Axes &dims,
+                                      bool isTerm) {
+  auto split = dist::ShardingAttr::get(b.getContext(), dims);
+  return isTerm ? dist::ShardingAttr::get(
+                      b.getContext(), split.getDims(),
+                      dist::Partial{b.getStringAttr(runtime::kDataAxis),
+                                    Reduction::Sum})
+                : split;
 }
 
-/// A sharding for the sum of the ranks' tensors.
-dist::ShardingAttr Distribution::termOfSum(size_t rank) {
-  auto whole = dist::ShardingAttr::getReplicated(b.getContext(), rank);
-  return dist::ShardingAttr::get(
-      b.getContext(), whole.getDims(),
-      dist::Partial{b.getStringAttr(runtime::kDataAxis), Reduction::Sum});
+/// The axes that split the dims of a weight or an input.
+FailureOr<dist::ShardingAttr::Axes>
+Distribution::findAxes(func::FuncOp entry, StringRef name,
+                       RankedTensorType type) {
+  dist::ShardingAttr::Axes dims(type.getRank());
+  const runtime::TensorSharding *sharding =
+      runtime::findSharding(options.shardings, name.str());
+  if (!sharding)
+    return dims;
+  if (sharding->axes.size() > dims.size())
+    return entry.emitError()
+           << "'" << name << "' has " << dims.size()
+           << " dims, and the sharding of '" << sharding->pattern
+           << "' says how " << sharding->axes.size() << " are split";
+  for (auto [dim, axes] : llvm::zip(dims, sharding->axes))
+    dim.assign(axes.begin(), axes.end());
+  return dims;
 }
 
-dist::ShardingAttr Distribution::shardingOf(StringRef state,
-                                            RankedTensorType type) {
+FailureOr<dist::ShardingAttr> Distribution::shardingOf(func::FuncOp entry,
+                                                       StringRef state,
+                                                       RankedTensorType type) {
   using Role = runtime::StateRole;
   const StateUse use = getStateUse(module, state);
   const bool isRead = use.role == Role::Rounded ||
@@ -93,13 +120,65 @@ dist::ShardingAttr Distribution::shardingOf(StringRef state,
   ZeroStage since = isRead       ? ZeroStage::Weights
                     : isGradient ? ZeroStage::Gradients
                                  : ZeroStage::OptimizerStates;
+  auto axes = findAxes(entry, use.owner, type);
+  if (failed(axes))
+    return failure();
+  for (const auto &dim : *axes)
+    if (llvm::is_contained(dim, StringRef(runtime::kDataAxis)))
+      return entry.emitError()
+             << "the weight '" << use.owner
+             << "' is split over the axis data, which splits samples; ZeRO "
+                "splits weights over it";
   // Each rank updates the whole running statistic.
   if (options.zero >= since && use.role != Role::Statistic)
-    if (auto dim = findSplitDim(type, options.ranks))
-      return splitAlong(*dim, type.getRank());
-  return isGradient ? termOfSum(type.getRank())
-                    : dist::ShardingAttr::getReplicated(b.getContext(),
-                                                        type.getRank());
+    if (auto dim = findSplitDim(type, options.ranks, *axes)) {
+      (*axes)[*dim].push_back(runtime::kDataAxis);
+      return make(*axes);
+    }
+  return make(*axes, isGradient);
+}
+
+FailureOr<dist::ShardingAttr> Distribution::shardingOfInput(func::FuncOp entry,
+                                                            unsigned i) {
+  auto type = cast<RankedTensorType>(entry.getArgument(i).getType());
+  auto name = entry.getArgAttrOfType<StringAttr>(i, "mlc.name");
+  auto axes = findAxes(entry, name ? name.getValue() : StringRef(), type);
+  if (failed(axes))
+    return failure();
+  auto &first = axes->front();
+  if (!first.empty() && first.front() != StringRef(runtime::kDataAxis))
+    return entry.emitError()
+           << "the input " << name
+           << " is split into samples over the axis data, not over '"
+           << first.front() << "'; give data, or -, for its first dim";
+  first = {runtime::kDataAxis};
+  return make(*axes);
+}
+
+/// A name that fits nothing is a mistake.
+LogicalResult Distribution::checkShardings() {
+  std::set<std::string> names;
+  for (auto entry : module.getOps<func::FuncOp>())
+    for (unsigned i = 0; i < entry.getNumArguments(); ++i)
+      if (auto state = entry.getArgAttrOfType<StringAttr>(i, kStateAttr))
+        names.insert(getStateUse(module, state).owner.str());
+      else if (auto name = entry.getArgAttrOfType<StringAttr>(i, "mlc.name"))
+        names.insert(name.str());
+  for (const runtime::TensorSharding &sharding : options.shardings) {
+    if (llvm::any_of(names, [&](const std::string &name) {
+          return runtime::matchesName(sharding.pattern, name);
+        }))
+      continue;
+    std::vector<std::string_view> known(names.begin(), names.end());
+    std::string_view nearest = runtime::nearestName(sharding.pattern, known);
+    return module.emitError()
+           << "no trained weight and no input is called '" << sharding.pattern
+           << "'"
+           << (nearest.empty()
+                   ? ""
+                   : "; did you mean '" + std::string(nearest) + "'?");
+  }
+  return success();
 }
 
 LogicalResult Distribution::checkSamples(func::FuncOp entry, unsigned first,
@@ -137,7 +216,10 @@ LogicalResult Distribution::distribute(func::FuncOp entry) {
       return failure();
     auto type = cast<RankedTensorType>(argument.getType());
     if (auto state = entry.getArgAttrOfType<StringAttr>(i, kStateAttr)) {
-      entry.setArgAttr(i, dist::kShardingAttr, shardingOf(state, type));
+      auto sharding = shardingOf(entry, state, type);
+      if (failed(sharding))
+        return failure();
+      entry.setArgAttr(i, dist::kShardingAttr, *sharding);
       continue;
     }
     if (type.getRank() == 0)
@@ -146,17 +228,24 @@ LogicalResult Distribution::distribute(func::FuncOp entry) {
       first = i;
     if (failed(checkSamples(entry, *first, i)))
       return failure();
-    entry.setArgAttr(i, dist::kShardingAttr, splitAlong(0, type.getRank()));
+    auto sharding = shardingOfInput(entry, i);
+    if (failed(sharding))
+      return failure();
+    entry.setArgAttr(i, dist::kShardingAttr, *sharding);
   }
   for (auto [i, type] : llvm::enumerate(entry.getResultTypes())) {
     auto tensor = cast<RankedTensorType>(type);
     auto state = entry.getResultAttrOfType<StringAttr>(i, kStateAttr);
-    entry.setResultAttr(i, dist::kShardingAttr,
-                        state ? shardingOf(state, tensor)
-                        : options.returnsTerms
-                            ? termOfSum(tensor.getRank())
-                            : dist::ShardingAttr::getReplicated(
-                                  b.getContext(), tensor.getRank()));
+    if (!state) {
+      entry.setResultAttr(i, dist::kShardingAttr,
+                          make(dist::ShardingAttr::Axes(tensor.getRank()),
+                               options.returnsTerms));
+      continue;
+    }
+    auto sharding = shardingOf(entry, state, tensor);
+    if (failed(sharding))
+      return failure();
+    entry.setResultAttr(i, dist::kShardingAttr, *sharding);
   }
   return success();
 }
@@ -213,14 +302,19 @@ LogicalResult Distribution::run() {
   findMasters();
   if (failed(checkServer()))
     return failure();
-  module->setAttr(dist::kMeshAttr,
-                  b.getArrayAttr(dist::AxisAttr::get(
-                      b.getContext(), runtime::kDataAxis,
-                      IntExpr::constant(b.getContext(), options.ranks))));
+  SmallVector<Attribute> mesh;
+  auto addAxis = [&](StringRef name, int64_t ranks) {
+    mesh.push_back(dist::AxisAttr::get(
+        b.getContext(), name, IntExpr::constant(b.getContext(), ranks)));
+  };
+  addAxis(runtime::kDataAxis, options.ranks);
+  for (const runtime::MeshAxis &axis : options.axes)
+    addAxis(axis.name, axis.size);
+  module->setAttr(dist::kMeshAttr, b.getArrayAttr(mesh));
   for (auto entry : module.getOps<func::FuncOp>())
     if (entry.isPublic() && failed(distribute(entry)))
       return failure();
-  return success();
+  return checkShardings();
 }
 
 LogicalResult distributeTraining(ModuleOp module,
@@ -245,8 +339,18 @@ struct DistributeTrainingPass
       module.emitError("needs ranks from 1 on and a stage of ZeRO from 0 to 3");
       return signalPassFailure();
     }
+    runtime::Plan plan;
+    if (auto status = plan.addAxis(runtime::kDataAxis, ranks); !status.ok()) {
+      module.emitError() << "the mesh " << status.message;
+      return signalPassFailure();
+    }
+    if (failed(readAxes(module, mesh, plan)) ||
+        failed(readShardings(module, shardings, plan)))
+      return signalPassFailure();
+    plan.mesh.erase(plan.mesh.begin());
     if (failed(distributeTraining(
-            module, {ranks, ZeroStage(unsigned(zero)), hasServer})))
+            module, {ranks, std::move(plan.mesh), std::move(plan.shardings),
+                     ZeroStage(unsigned(zero)), hasServer})))
       return signalPassFailure();
     if (prefetchLimit >= 0)
       module->setAttr(dist::kPrefetchLimitAttr,
@@ -256,14 +360,19 @@ struct DistributeTrainingPass
 
 } // namespace
 
-std::unique_ptr<Pass>
-createDistributeTrainingPass(const runtime::TrainingPlan &plan) {
+std::unique_ptr<Pass> createDistributeTrainingPass(const runtime::Plan &plan) {
+  const runtime::TrainingPlan &training = *plan.training;
   DistributeTrainingPassOptions options;
-  options.ranks = plan.ranks;
-  options.zero = unsigned(plan.zero);
-  options.hasServer = plan.hasServer;
-  if (plan.zero >= ZeroStage::Gradients)
-    options.prefetchLimit = plan.prefetchLimit;
+  options.ranks = training.ranks;
+  options.zero = unsigned(training.zero);
+  options.hasServer = training.hasServer;
+  if (training.zero >= ZeroStage::Gradients)
+    options.prefetchLimit = training.prefetchLimit;
+  for (const runtime::MeshAxis &axis : training.mesh())
+    if (axis.name != runtime::kDataAxis)
+      options.mesh.push_back(textOf(axis));
+  for (const runtime::TensorSharding &sharding : plan.shardings)
+    options.shardings.push_back(textOf(sharding));
   return createDistributeTrainingPass(std::move(options));
 }
 

@@ -102,8 +102,15 @@ private:
       to.push_back(sharding
                        ? std::optional(placeOf(sharding, dimsOf(value), axis))
                        : std::nullopt);
-    // A single rank has all parts, and all terms.
-    if (axis.getSize().isConstant(1))
+    // A single rank has all parts, and all terms; of an axis that splits
+    // nothing, each rank has.
+    const bool isUsed =
+        llvm::any_of(from,
+                     [](const Place &place) { return !place.isWhole(); }) ||
+        llvm::any_of(to, [](const std::optional<Place> &place) {
+          return place && !place->isWhole();
+        });
+    if (axis.getSize().isConstant(1) || !isUsed)
       to.assign(to.size(), Place::whole());
     else if (failed(makeRank(function, from, to, axis, options)))
       return failure();

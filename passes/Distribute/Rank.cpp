@@ -2,25 +2,43 @@
 
 #include "passes/Distribute/Rank.h"
 #include "dialects/Definition/OpInterfaces.h"
+#include "dialects/Module/StageFacts.h"
 #include "dialects/Module/States.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "passes/Distribute/Opaque.h"
 #include "passes/Distribute/Operators.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 using llvm::ArrayRef;
 using llvm::SmallVector;
+using llvm::StringRef;
 
 namespace mlc::dist {
 
 namespace {
+
+/// Gives the operators that stand for another one its stage. A form of a tensor
+/// that a reader needs has none: it belongs to the stage that made the tensor.
+class StageKeeper : public OpBuilder::Listener {
+public:
+  void notifyOperationInserted(Operation *made,
+                               OpBuilder::InsertPoint /*previous*/) override {
+    for (StringRef name : {StringRef(kStageAttr), StringRef(kBackwardAttr)})
+      if (Attribute value = source ? source->getAttr(name) : Attribute())
+        made->setAttr(name, value);
+  }
+
+  /// The operator that others are made for; null: for none.
+  Operation *source = nullptr;
+};
 
 class RankMaker {
 public:
   RankMaker(func::FuncOp function, AxisAttr axis,
             const PartitionOptions &options)
       : function(function), axis(axis), options(options),
-        builder(function.getContext()), parts(builder, axis, options) {
+        builder(function.getContext(), &stages), parts(builder, axis, options) {
     parts.costOfDeferred = [&](Value value, const Place &place) {
       return planDeferred(value, place).second;
     };
@@ -171,6 +189,7 @@ private:
     auto opaque = dyn_cast<OpaqueOpInterface>(op);
     if (!opaque)
       return copyWhole(op);
+    llvm::SaveAndRestore own(stages.source, op);
     FailureOr<bool> isMade =
         emitOpaque(builder, opaque, parts, hints, axis,
                    [&](Value value, const Place &p) { return get(value, p); });
@@ -206,6 +225,7 @@ private:
         return failure();
       operands.push_back(*part);
     }
+    llvm::SaveAndRestore own(stages.source, op);
     FailureOr<Value> made = emitPart(builder, op, plan, operands, parts, axis);
     if (failed(made))
       return failure();
@@ -216,6 +236,7 @@ private:
   }
 
   FailureOr<Value> get(Value value, const Place &place) {
+    llvm::SaveAndRestore<Operation *> none(stages.source, nullptr);
     if (Value found = parts.find(value, place))
       return found;
     if (place.hasHalo() && failed(get(value, place.withoutHalo())))
@@ -265,6 +286,7 @@ private:
   func::FuncOp function;
   AxisAttr axis;
   const PartitionOptions &options;
+  StageKeeper stages;
   OpBuilder builder;
   Parts parts;
   Hints hints;

@@ -102,6 +102,50 @@ LogicalResult shardByName(ModuleOp module, const runtime::Plan &plan) {
 }
 
 //===----------------------------------------------------------------------===//
+// Options
+//===----------------------------------------------------------------------===//
+
+std::string textOf(const runtime::MeshAxis &axis) {
+  return axis.name + "=" + std::to_string(axis.size);
+}
+
+std::string textOf(const runtime::TensorSharding &sharding) {
+  std::string text = sharding.text();
+  std::replace(text.begin(), text.end(), ',', ':');
+  return sharding.pattern + "=" + text;
+}
+
+LogicalResult readAxes(ModuleOp module, llvm::ArrayRef<std::string> texts,
+                       runtime::Plan &plan) {
+  for (StringRef text : texts) {
+    auto [name, size] = text.split('=');
+    int64_t ranks;
+    if (name.empty() || size.getAsInteger(10, ranks) || ranks < 1)
+      return module.emitError()
+             << "the axis '" << text << "' of a mesh is not AXIS=N, N >= 1";
+    if (auto status = plan.addAxis(name, ranks); !status.ok())
+      return module.emitError() << "the mesh " << status.message;
+  }
+  return success();
+}
+
+LogicalResult readShardings(ModuleOp module, llvm::ArrayRef<std::string> texts,
+                            runtime::Plan &plan) {
+  for (StringRef text : texts) {
+    // Names of tensors may have any character, including `=`.
+    auto [pattern, list] = text.rsplit('=');
+    if (pattern.size() == text.size() || list.empty())
+      return module.emitError()
+             << "the sharding '" << text << "' is not NAME=AXIS:...";
+    auto status = plan.addSharding(pattern, runtime::splitDims(list, ':'));
+    if (!status.ok())
+      return module.emitError()
+             << "the sharding '" << text << "': " << status.message;
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
 // The pass
 //===----------------------------------------------------------------------===//
 
@@ -117,38 +161,10 @@ struct ShardPass : impl::ShardPassBase<ShardPass> {
     ModuleOp module = getOperation();
     runtime::Plan plan;
     if (failed(requireForm(*this, module, Form::Graph)) ||
-        failed(readMesh(module, plan)) || failed(readShardings(module, plan)) ||
+        failed(readAxes(module, mesh, plan)) ||
+        failed(readShardings(module, shardings, plan)) ||
         failed(shardByName(module, plan)))
       signalPassFailure();
-  }
-
-private:
-  LogicalResult readMesh(ModuleOp module, runtime::Plan &plan) {
-    for (StringRef text : mesh) {
-      auto [name, size] = text.split('=');
-      int64_t ranks;
-      if (name.empty() || size.getAsInteger(10, ranks) || ranks < 1)
-        return module.emitError()
-               << "the axis '" << text << "' of a mesh is not AXIS=N, N >= 1";
-      if (auto status = plan.addAxis(name, ranks); !status.ok())
-        return module.emitError() << "the mesh " << status.message;
-    }
-    return success();
-  }
-
-  LogicalResult readShardings(ModuleOp module, runtime::Plan &plan) {
-    for (StringRef text : shardings) {
-      // Names of tensors may have any character, including `=`.
-      auto [pattern, list] = text.rsplit('=');
-      if (pattern.size() == text.size() || list.empty())
-        return module.emitError()
-               << "the sharding '" << text << "' is not NAME=AXIS:...";
-      auto status = plan.addSharding(pattern, runtime::splitDims(list, ':'));
-      if (!status.ok())
-        return module.emitError()
-               << "the sharding '" << text << "': " << status.message;
-    }
-    return success();
   }
 };
 
@@ -157,13 +173,9 @@ private:
 std::unique_ptr<Pass> createShardPass(const runtime::Plan &plan) {
   ShardPassOptions options;
   for (const runtime::MeshAxis &axis : plan.mesh)
-    options.mesh.push_back(axis.name + "=" + std::to_string(axis.size));
-  for (const runtime::TensorSharding &sharding : plan.shardings) {
-    std::string text = sharding.text();
-    std::replace(text.begin(), text.end(), ',', ':');
-    text = sharding.pattern + "=" + text;
-    options.shardings.push_back(text);
-  }
+    options.mesh.push_back(textOf(axis));
+  for (const runtime::TensorSharding &sharding : plan.shardings)
+    options.shardings.push_back(textOf(sharding));
   return createShardPass(std::move(options));
 }
 

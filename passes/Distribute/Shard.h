@@ -17,6 +17,17 @@ namespace mlc {
 mlir::LogicalResult shardByName(mlir::ModuleOp module,
                                 const runtime::Plan &plan);
 
+/// An axis and a sharding as options of a pass: "tensor=2", "w=-:tensor".
+std::string textOf(const runtime::MeshAxis &axis);
+std::string textOf(const runtime::TensorSharding &sharding);
+/// Adds axes and shardings in this form to `plan`; emits the error.
+mlir::LogicalResult readAxes(mlir::ModuleOp module,
+                             llvm::ArrayRef<std::string> texts,
+                             runtime::Plan &plan);
+mlir::LogicalResult readShardings(mlir::ModuleOp module,
+                                  llvm::ArrayRef<std::string> texts,
+                                  runtime::Plan &plan);
+
 /// `mlc-shard`, which runs shardByName.
 std::unique_ptr<mlir::Pass> createShardPass(const runtime::Plan &plan);
 

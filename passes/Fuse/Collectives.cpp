@@ -124,10 +124,10 @@ FailureOr<SmallVector<int64_t>> getWholeDims(ModuleOp module,
                                              dist::ShardingAttr sharding,
                                              ArrayRef<IntExpr> part,
                                              const llvm::Twine &what) {
-  if (sharding.getDims().size() != part.size() ||
-      !sharding.getPartial().empty())
+  // A term of a sum has the dims of the sum.
+  if (sharding.getDims().size() != part.size())
     return module.emitError(what) << " has the sharding " << sharding
-                                  << ", which is not one of its dims alone";
+                                  << ", which is not one of its dims";
   SmallVector<int64_t> whole;
   for (auto [names, dim] : llvm::zip_equal(sharding.getDims(), part)) {
     SmallVector<dist::AxisAttr> axes;

@@ -30,12 +30,11 @@ public:
     weights.count = stages.countStages();
   }
 
-  /// `added` are the stages of the sums of splitTiedSums, by state.
-  WeightStages run(const llvm::StringMap<int64_t> &added) {
+  WeightStages run() {
     for (Operation &op : body().without_terminator())
       if (!stages.isRepeated(&op))
         add(stages.entryOf(&op), &op);
-    addResults(added);
+    addResults();
     entries.build();
     return std::move(weights);
   }
@@ -66,7 +65,7 @@ private:
       weights.readers[state].insert(entry.stage);
   }
 
-  void addResults(const llvm::StringMap<int64_t> &added) {
+  void addResults() {
     Operation *end = body().getTerminator();
     for (auto [i, value] : llvm::enumerate(end->getOperands())) {
       StageEntry entry;
@@ -77,13 +76,12 @@ private:
         read(entry, value);
       entries.addResult(entry, value, accumulate.getResultAttrDict(i));
       auto state = accumulate.getResultAttrOfType<StringAttr>(i, kStateAttr);
-      if (!state)
+      const StateUse use = state ? getStateUse(module, state) : StateUse();
+      if (use.role != runtime::StateRole::GradientSum)
         continue;
-      if (auto it = added.find(state); it != added.end())
-        weights.owners[state] = it->second;
-      else if (StateUse use = getStateUse(module, state);
-               use.role == runtime::StateRole::GradientSum)
-        weights.owners[use.owner] = entry.stage;
+      // Of a tied weight, splitTiedSums adds sums behind the owner's.
+      if (!weights.owners.try_emplace(use.owner, entry.stage).second)
+        weights.owners[state] = entry.stage;
     }
   }
 
@@ -127,10 +125,9 @@ private:
                << "has no entries @accumulate and @apply of a step to cut";
     if (failed(checkStages(accumulate)))
       return failure();
-    auto added =
-        splitTiedSums(accumulate, apply, StageOf(accumulate, splitsBackward));
+    splitTiedSums(accumulate, apply, StageOf(accumulate, splitsBackward));
     StageOf stages(accumulate, splitsBackward);
-    WeightStages weights = GradientCut(accumulate, stages).run(added);
+    WeightStages weights = GradientCut(accumulate, stages).run();
     if (failed(cutUpdate(apply, weights)))
       return failure();
     // Of the model in another form.

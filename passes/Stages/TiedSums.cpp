@@ -5,6 +5,8 @@
 #include "dialects/Module/StageFacts.h"
 #include "dialects/Module/States.h"
 #include "mlir/IR/IRMapping.h"
+#include "passes/Base/Form.h"
+#include "passes/Base/Passes.h"
 #include "llvm/ADT/STLExtras.h"
 #include <map>
 
@@ -22,7 +24,7 @@ public:
       : accumulate(accumulate), apply(apply), stages(stages),
         module(accumulate->getParentOfType<ModuleOp>()) {}
 
-  llvm::StringMap<int64_t> run() {
+  void run() {
     Operation *end = accumulate.getBody().front().getTerminator();
     for (unsigned i = 0, count = end->getNumOperands(); i < count; ++i) {
       auto state = accumulate.getResultAttrOfType<StringAttr>(i, kStateAttr);
@@ -30,7 +32,6 @@ public:
           getStateUse(module, state).role == runtime::StateRole::GradientSum)
         split(end, i, state);
     }
-    return std::move(added);
   }
 
 private:
@@ -138,7 +139,6 @@ private:
                       Value partial, StringAttr state, int64_t stage) {
     Builder b(end->getContext());
     auto name = b.getStringAttr(state.getValue() + "@" + Twine(stage));
-    added[name.getValue()] = stage;
     setStateUse(module, name, runtime::StateRole::GradientSum,
                 getStateUse(module, state).owner);
     BlockArgument own = findState(accumulate, state);
@@ -177,15 +177,39 @@ private:
   func::FuncOp accumulate, apply;
   const StageOf &stages;
   ModuleOp module;
-  llvm::StringMap<int64_t> added;
 };
 
 } // namespace
 
-llvm::StringMap<int64_t> splitTiedSums(func::FuncOp accumulate,
-                                       func::FuncOp apply,
-                                       const StageOf &stages) {
-  return TiedSums(accumulate, apply, stages).run();
+void splitTiedSums(func::FuncOp accumulate, func::FuncOp apply,
+                   const StageOf &stages) {
+  TiedSums(accumulate, apply, stages).run();
 }
+
+#define GEN_PASS_DEF_SPLITTIEDSUMSPASS
+#include "passes/Base/Passes.h.inc"
+
+namespace {
+
+struct SplitTiedSumsPass : impl::SplitTiedSumsPassBase<SplitTiedSumsPass> {
+  using SplitTiedSumsPassBase::SplitTiedSumsPassBase;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    if (failed(requireForm(*this, module, Form::Graph)))
+      return signalPassFailure();
+    auto accumulate = module.lookupSymbol<func::FuncOp>("accumulate");
+    auto apply = module.lookupSymbol<func::FuncOp>("apply");
+    if (!accumulate || !apply) {
+      module.emitError() << "has no entries @accumulate and @apply of a step "
+                            "whose sums could be split";
+      return signalPassFailure();
+    }
+    splitTiedSums(accumulate, apply,
+                  StageOf(accumulate, /*splitsBackward=*/false));
+  }
+};
+
+} // namespace
 
 } // namespace mlc

@@ -5,19 +5,17 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/Stages/StageOf.h"
-#include "llvm/ADT/StringMap.h"
 
 namespace mlc {
 
 /// Where several stages add to the gradient of a weight, as with an embedding
 /// that is also the last product's factor, each stage gets a sum of its own:
 /// "gradient/NAME" is that of the first of them, the owner, and
-/// "gradient/NAME@S" that of stage S. "apply" adds them up. Returns the stages
-/// of the added states, by name. `stages` is of "accumulate" and is invalid
-/// afterwards.
-llvm::StringMap<int64_t> splitTiedSums(mlir::func::FuncOp accumulate,
-                                       mlir::func::FuncOp apply,
-                                       const StageOf &stages);
+/// "gradient/NAME@S" that of stage S, a result behind it. "apply" adds them up.
+/// Sums that are split already stay as they are. `stages` is of "accumulate"
+/// and is invalid afterwards.
+void splitTiedSums(mlir::func::FuncOp accumulate, mlir::func::FuncOp apply,
+                   const StageOf &stages);
 
 } // namespace mlc
 

@@ -25,10 +25,23 @@ BucketOptions BucketOptions::of(BucketRule rule) {
 bool matchesName(std::string_view pattern, std::string_view name) {
   if (pattern == name)
     return true;
-  if (pattern.empty() || pattern.back() != '*')
-    return false;
-  pattern.remove_suffix(1);
-  return name.substr(0, pattern.size()) == pattern;
+  // Each * takes as little as possible; only the last place of one can change.
+  size_t at = 0, star = std::string_view::npos, taken = 0;
+  for (size_t i = 0; i < name.size();) {
+    if (at < pattern.size() && pattern[at] == '*') {
+      star = at++;
+      taken = i;
+    } else if (at < pattern.size() && pattern[at] == name[i]) {
+      ++at;
+      ++i;
+    } else if (star != std::string_view::npos) {
+      at = star + 1;
+      i = ++taken;
+    } else {
+      return false;
+    }
+  }
+  return pattern.find_first_not_of('*', at) == std::string_view::npos;
 }
 
 std::vector<std::string_view> splitDims(std::string_view text, char separator) {
@@ -42,12 +55,46 @@ std::vector<std::string_view> splitDims(std::string_view text, char separator) {
   }
 }
 
-const TensorSharding *Plan::find(std::string_view name) const {
+const TensorSharding *findSharding(const std::vector<TensorSharding> &all,
+                                   std::string_view name) {
   const TensorSharding *found = nullptr;
-  for (const TensorSharding &sharding : shardings)
+  for (const TensorSharding &sharding : all)
     if (matchesName(sharding.pattern, name))
       found = &sharding;
   return found;
+}
+
+const TensorSharding *Plan::find(std::string_view name) const {
+  return findSharding(shardings, name);
+}
+
+std::vector<MeshAxis> TrainingPlan::mesh() const {
+  std::vector<MeshAxis> mesh = {{kDataAxis, static_cast<uint32_t>(ranks)}};
+  if (stages.ranks > 1)
+    mesh.push_back({kStageAxis, static_cast<uint32_t>(stages.ranks)});
+  mesh.insert(mesh.end(), axes.begin(), axes.end());
+  return mesh;
+}
+
+int64_t TrainingPlan::countRanks() const {
+  int64_t count = ranks * stages.ranks;
+  for (const MeshAxis &axis : axes)
+    count *= axis.size;
+  return count + hasServer;
+}
+
+Status Plan::setTrainingMesh() {
+  if (mesh.empty() || mesh[0].name != kDataAxis)
+    return wrong("training has the axis \"data\" first, with stages \"stage\" "
+                 "after it, and then the axes of shardings");
+  const bool hasStages = mesh.size() > 1 && mesh[1].name == kStageAxis;
+  training->ranks = mesh[0].size;
+  training->stages.ranks = hasStages ? mesh[1].size : 1;
+  training->axes.assign(mesh.begin() + 1 + hasStages, mesh.end());
+  for (const MeshAxis &axis : training->axes)
+    if (axis.name == kStageAxis)
+      return wrong("the axis \"stage\" comes directly after \"data\"");
+  return Status::success();
 }
 
 Status Plan::addAxis(std::string_view name, int64_t ranks) {
@@ -170,6 +217,8 @@ Status Plan::checkTraining() const {
                  std::to_string(own.accumulate));
   if (Status status = checkStaged(); !status.ok())
     return status;
+  if (Status status = checkShardings(); !status.ok())
+    return status;
   if (Status status = transport::checkGroups(static_cast<uint64_t>(own.groups));
       !status.ok())
     return status;
@@ -177,10 +226,10 @@ Status Plan::checkTraining() const {
     return wrong(
         "groups are of several ranks, and there is one; give more, or leave "
         "the groups out");
-  if (own.countRanks() == 1 && own.zero != ZeroStage::None)
-    return wrong(
-        "ZeRO splits states over ranks, and there is one; give more, or "
-        "leave zero out");
+  if (own.ranks == 1 && !own.hasServer && own.zero != ZeroStage::None)
+    return wrong(std::string("ZeRO splits states over ranks") +
+                 (own.countRanks() > 1 ? " of \"data\"" : "") +
+                 ", and there is one; give more, or leave zero out");
   if (own.prefetchLimit < 0 || own.staleness < 0)
     return wrong("a prefetch limit and a staleness count from 0");
   if (own.buckets.bytes < 1 || own.buckets.firstBytes < 1)
@@ -203,6 +252,33 @@ Status Plan::checkTraining() const {
     return wrong("stages of ZeRO, buckets and groups are not taken beside the "
                  "algorithm server, which has all states and gets all "
                  "gradients; give colocated");
+  return Status::success();
+}
+
+/// What shardings of training may name; "data" splits samples, and states by
+/// the stage of ZeRO.
+Status Plan::checkShardings() const {
+  std::set<std::string> used;
+  for (const TensorSharding &sharding : shardings)
+    for (size_t dim = 0; dim < sharding.axes.size(); ++dim)
+      for (const std::string &axis : sharding.axes[dim]) {
+        used.insert(axis);
+        const std::string name = "'" + printable(sharding.pattern) + "'";
+        if (axis == kStageAxis)
+          return wrong("stages have weights of their own, and split none, so "
+                       "the axis stage is not taken for " +
+                       name);
+        if (axis == kDataAxis && (dim > 0 || sharding.axes[dim].size() > 1))
+          return wrong("the axis data splits samples, the first dim of inputs, "
+                       "and states as zero says; take another one for " +
+                       name);
+      }
+  for (const MeshAxis &axis : training->axes)
+    if (axis.size > 1 && used.count(axis.name) == 0)
+      return wrong("the axis '" + axis.name +
+                   "' splits nothing; name weights in \"shard\"");
+  if (training->hasServer && !training->axes.empty())
+    return wrong("a parameter server has whole weights; give colocated");
   return Status::success();
 }
 

@@ -11,6 +11,7 @@
 
 #include "runtime/Status.h"
 #include "runtime/Step.h"
+#include "runtime/Training.h"
 
 #include <cstdint>
 #include <optional>
@@ -55,8 +56,8 @@ struct BucketOptions {
 /// Whether batch normalization uses the samples of all ranks or the rank's own.
 enum class BatchStatistics : uint8_t { Global, Local };
 
-/// The sharding of the tensors that match a pattern: a name, or NAME* for a
-/// prefix.
+/// The sharding of the tensors that match a pattern: a name, in which * stands
+/// for any characters.
 struct TensorSharding {
   std::string pattern;
   /// The axes that split each dim, in the order of the mesh; further dims are
@@ -77,17 +78,24 @@ struct StagePlan {
   /// The nodes that all stages but the last end with; empty: stages are made
   /// equally heavy.
   std::vector<std::string> ends;
-  /// How many ranks run them.
+  /// How many ranks run them, in each copy of the pipeline.
   int64_t ranks = 1;
   /// The schedule by which they do (runtime/schedule/Generate.h); empty: 1f1b,
   /// or interleaved-1f1b if ranks have several stages.
   std::string schedule;
+
+  /// How many of `all` ranks run the stages where nothing else is said, so that
+  /// the rest makes copies of the pipeline: as many as the table in a file has
+  /// lines, or else as there are stages.
+  int64_t chooseRanks(int64_t all) const;
 };
 
 /// Training with the batch split over ranks (docs/DataParallel.md).
 struct TrainingPlan {
-  /// Ranks that take samples, without a parameter server.
+  /// Ranks that take samples, without a parameter server: the axis kDataAxis.
   int64_t ranks = 1;
+  /// Further axes, over which shardings split weights and inputs.
+  std::vector<MeshAxis> axes;
   ZeroStage zero = ZeroStage::None;
   BucketOptions buckets;
   /// Bytes of weights gathered ahead of use, and of gradients that wait for
@@ -108,8 +116,12 @@ struct TrainingPlan {
 
   /// Whether a step is cut into stages.
   bool isStaged() const { return stages.count > 1; }
+  /// Whether ranks have parts of a batch, of states or of weights.
+  bool isSplit() const { return ranks > 1 || hasServer || !axes.empty(); }
+  /// All axes: kDataAxis, kStageAxis if stages are on several ranks, others.
+  std::vector<MeshAxis> mesh() const;
   /// All ranks, including a parameter server.
-  int64_t countRanks() const { return ranks * stages.ranks + hasServer; }
+  int64_t countRanks() const;
   /// The table of the stages' actions on several ranks.
   Status makeTable(schedule::Table &table) const;
   /// Whether the schedule has the gradients of inputs and of weights apart.
@@ -121,7 +133,8 @@ struct Plan {
   /// outputs are split over it.
   std::vector<MeshAxis> mesh;
   std::vector<TensorSharding> shardings;
-  /// For training instead: the mesh is the single axis kDataAxis.
+  /// For training: the mesh is that of its plan, and shardings are of weights
+  /// and inputs.
   std::optional<TrainingPlan> training;
   /// The all-reduce algorithm: one of runtime/transport/Algorithms.def, or
   /// "own", the engine's. Empty: the engine's, or a ring for types that not
@@ -146,6 +159,9 @@ struct Plan {
   /// mesh, and for a pattern that already has a sharding.
   Status addSharding(std::string_view pattern,
                      const std::vector<std::string_view> &dims);
+  /// Makes the axes those of training, in the order of TrainingPlan::mesh.
+  /// Fails without kDataAxis, or in another order.
+  Status setTrainingMesh();
   /// Checks the rest: an algorithm that is unknown or not possible here or with
   /// so many ranks, numbers out of range, and settings that have no effect with
   /// the others.
@@ -167,15 +183,17 @@ struct Plan {
 private:
   Status checkTraining() const;
   Status checkStaged() const;
+  Status checkShardings() const;
 };
-
-/// The axis along which training splits a batch, and that of stages.
-inline constexpr const char *kDataAxis = "data", *kStageAxis = "stage";
 
 /// The texts of a sharding, split at commas: "data+fsdp,-".
 std::vector<std::string_view> splitDims(std::string_view text, char separator);
 
-/// Whether `pattern` is `name`, or NAME* with a prefix of it.
+/// The last sharding whose pattern matches the tensor; null if none does.
+const TensorSharding *findSharding(const std::vector<TensorSharding> &all,
+                                   std::string_view name);
+
+/// Whether `pattern` is `name`, where each * of it stands for any characters.
 bool matchesName(std::string_view pattern, std::string_view name);
 
 } // namespace mlc::runtime

@@ -37,13 +37,6 @@ std::string meshText(const std::vector<MeshAxis> &mesh) {
   return "{" + text + "}";
 }
 
-std::vector<MeshAxis> meshOf(const TrainingPlan &plan) {
-  std::vector<MeshAxis> mesh = {{kDataAxis, static_cast<uint32_t>(plan.ranks)}};
-  if (plan.stages.ranks > 1)
-    mesh.push_back({kStageAxis, static_cast<uint32_t>(plan.stages.ranks)});
-  return mesh;
-}
-
 void addStages(const StagePlan &plan, Writer &writer) {
   std::string ends;
   for (const std::string &end : plan.ends)
@@ -96,7 +89,7 @@ std::string TensorSharding::text() const {
 
 std::string Plan::text() const {
   Writer writer;
-  writer.add("mesh", meshText(training ? meshOf(*training) : mesh));
+  writer.add("mesh", meshText(training ? training->mesh() : mesh));
   if (!shardings.empty()) {
     std::string all;
     for (const TensorSharding &sharding : shardings)
@@ -175,9 +168,7 @@ private:
     if (key == "algorithm")
       return readAlgorithm(value);
     if (key == "shard")
-      return trains ? Status::badFile("is of mlc compile; training splits the "
-                                      "batch over \"data\"")
-                    : readShardings(value);
+      return readShardings(value);
     if (key == "memory")
       return readMemory(value);
     static const char *const known[] = {"zero",           "fusion",
@@ -194,8 +185,8 @@ private:
       all += std::string(", ") + one;
     }
     return Status::badFile(
-        "is no key of a plan; there are mesh, algorithm, memory" +
-        (trains ? all : std::string(", shard")));
+        "is no key of a plan; there are mesh, shard, algorithm, memory" +
+        (trains ? all : std::string()));
   }
 
   Status readMesh(const json::Value &value) {
@@ -209,17 +200,7 @@ private:
       if (Status status = plan.addAxis(name, *ranks); !status.ok())
         return status;
     }
-    if (!trains)
-      return Status::success();
-    const bool hasStages =
-        plan.mesh.size() == 2 && plan.mesh[1].name == kStageAxis;
-    if (plan.mesh.empty() || plan.mesh[0].name != kDataAxis ||
-        (plan.mesh.size() != 1 && !hasStages))
-      return Status::badFile("training has the axis \"data\", and with stages "
-                             "\"stage\" after it");
-    plan.training->ranks = plan.mesh[0].size;
-    plan.training->stages.ranks = hasStages ? plan.mesh[1].size : 1;
-    return Status::success();
+    return trains ? plan.setTrainingMesh() : Status::success();
   }
 
   Status readAlgorithm(const json::Value &value) {

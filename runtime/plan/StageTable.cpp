@@ -33,7 +33,8 @@ static Status checkStages(const StagePlan &stages) {
   if (stages.ranks < 1 || stages.ranks > stages.count)
     return wrong(std::to_string(stages.ranks) + " ranks for " +
                  std::to_string(stages.count) +
-                 " stages; each rank has a stage at least");
+                 " stages; each rank has a stage at least, and a multiple of "
+                 "the ranks can split the batch too");
   if (stages.ranks == 1 && !stages.schedule.empty())
     return wrong("a schedule is of several ranks, and there is one; give more");
   return Status::success();
@@ -45,12 +46,17 @@ Status Plan::checkStaged() const {
     return status;
   if (!own.isStaged())
     return Status::success();
-  if (own.hasServer || own.ranks > 1 || own.zero != ZeroStage::None ||
-      own.groups > 1 || !algorithm.empty() ||
-      own.statistics == BatchStatistics::Local ||
-      !(own.buckets == BucketOptions::of(own.buckets.rule)))
-    return wrong("stages are not taken beside a split batch: data ranks, an "
-                 "algorithm, ZeRO, buckets and groups; leave these out");
+  if (own.hasServer)
+    return wrong(
+        "stages are not taken beside a parameter server, which has all "
+        "of them; give colocated");
+  if (!own.isSplit() &&
+      (own.zero != ZeroStage::None || own.groups > 1 || !algorithm.empty() ||
+       own.statistics == BatchStatistics::Local ||
+       !(own.buckets == BucketOptions::of(own.buckets.rule))))
+    return wrong("stages are not taken beside an algorithm, ZeRO, buckets, "
+                 "groups and local statistics where no ranks split the batch; "
+                 "give a multiple of the ranks, or leave these out");
   if (own.stages.ranks == 1)
     return Status::success();
   schedule::Table table;
@@ -62,6 +68,20 @@ static bool isFile(const std::string &schedule) {
   return schedule.size() > ending.size() &&
          std::equal(ending.rbegin(), ending.rend(), schedule.rbegin(),
                     [](char a, char b) { return a == std::tolower(b); });
+}
+
+int64_t StagePlan::chooseRanks(int64_t all) const {
+  if (isFile(schedule)) {
+    FileBytes bytes;
+    schedule::Table table;
+    // makeTable tells errors.
+    if (FileBytes::read(schedule.c_str(), maxTextFile, bytes).ok() &&
+        schedule::Table::parse(bytes.text(), table).ok())
+      if (const auto lines = static_cast<int64_t>(table.ranks.size());
+          lines > 1 && all % lines == 0)
+        return lines;
+  }
+  return all % count ? all : std::min(all, count);
 }
 
 /// Refuses what training does not run.

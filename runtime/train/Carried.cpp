@@ -61,7 +61,7 @@ Status Carried::add(const Artifact &artifact, Use source,
 Carried::Route Carried::findRoute(const Use &source,
                                   const std::vector<Use> &readers,
                                   size_t replica) const {
-  const int own = ranks ? ranks->rank() : 0;
+  const int own = stages->line();
   const Stages::Entry &maker = *stages->entry(source.entry);
   auto ranksOf = [&](int64_t stage) {
     return maker.isUpdate() ? stages->ranksOf(stage)
@@ -87,20 +87,31 @@ Carried::Route Carried::findRoute(const Use &source,
   return route;
 }
 
-/// Makes the first memory of a value that ranks send, by the dims of a reader.
+/// Makes the first memory of a value that ranks send, by the dims of a reader:
+/// numbers, or of a part of this rank.
 Status Carried::allocateFirst(const Artifact &artifact, const Use &reader,
-                              Value &value) {
+                              Value &value) const {
   const Program &program = artifact.program(reader.entry);
   const Buffer &buffer = program.buffers[program.inputs[reader.port].buffer];
-  std::vector<int64_t> dims;
+  const std::vector<int64_t> at =
+      coordinatesOf(artifact.mesh(), ranks ? ranks->rank() : 0);
+  std::vector<int64_t> symbols(program.symbols.size()), dims;
+  for (size_t i = 0; i < symbols.size(); ++i)
+    if (program.symbols[i].kind == Symbol::FromRank)
+      symbols[i] = at[program.symbols[i].source];
   for (ExprId dim : buffer.dims) {
     const Expr &expr = program.exprs[dim];
-    if (expr.code.size() != 1 || expr.code[0].op != Expr::Const)
-      return Status::error(MLC_USAGE,
-                           "'" + printable(value.name) +
-                               "', which a stage sends to another, has open "
-                               "dims; give their sizes");
-    dims.push_back(expr.code[0].operand);
+    for (const Expr::Inst &inst : expr.code)
+      if (inst.op == Expr::Symbol &&
+          program.symbols[inst.operand].kind != Symbol::FromRank)
+        return Status::error(MLC_USAGE,
+                             "'" + printable(value.name) +
+                                 "', which a stage sends to another, has open "
+                                 "dims; give their sizes");
+    dims.emplace_back();
+    if (Status status = evaluate(expr, symbols.data(), dims.back());
+        !status.ok())
+      return status;
   }
   value.free.push_back(0);
   value.buffers.emplace_back();

@@ -90,8 +90,8 @@ private:
   const Route &routeOf(const Value &value, int64_t batch) const {
     return value.routes[batch < 0 ? 0 : stages->replicaOf(batch)];
   }
-  static Status allocateFirst(const Artifact &artifact, const Use &reader,
-                              Value &value);
+  Status allocateFirst(const Artifact &artifact, const Use &reader,
+                       Value &value) const;
   Status acquire(size_t index, int64_t batch, size_t &buffer);
   Status addBuffer(Value &value);
   Status copyFirst(Value &value, const OpenEntry &open, int64_t batch);

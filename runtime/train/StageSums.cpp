@@ -56,7 +56,7 @@ Status StageSums::reduceState(size_t state, const std::vector<int> &having) {
       "sum of " + printable(artifact->states()[state].name).substr(0, 60);
   const int first = having.front();
   Status status;
-  if (ranks->rank() != first) {
+  if (stages->line() != first) {
     status = send(first, name, own);
     if (status.ok())
       status = receive(first, name, own);
@@ -79,13 +79,13 @@ Status StageSums::reduceState(size_t state, const std::vector<int> &having) {
 
 Status StageSums::send(int to, const std::string &name, HostTensor &tensor) {
   return ranks->waitForMessage(
-      ranks->beginMessage(stages->findChannel(ranks->rank(), to), name,
+      ranks->beginMessage(stages->findChannel(stages->line(), to), name,
                           tensor.data.get(), tensor.bytes));
 }
 
 Status StageSums::receive(int from, const std::string &name,
                           HostTensor &tensor) {
   return ranks->waitForMessage(
-      ranks->beginMessage(stages->findChannel(from, ranks->rank()), name,
+      ranks->beginMessage(stages->findChannel(from, stages->line()), name,
                           tensor.data.get(), tensor.bytes));
 }

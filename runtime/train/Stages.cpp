@@ -11,8 +11,29 @@ using namespace mlc::runtime;
 using namespace mlc::runtime::train;
 using schedule::ActionKind;
 
-Status Stages::of(const Artifact &artifact, int ranks, bool isBuffered,
-                  Stages &stages) {
+/// The ranks of a mesh in which all but the coordinate on kStageAxis may differ
+/// are copies of the pipeline.
+void Stages::findLine(const Artifact &artifact, int rank, int ranks) {
+  const std::vector<MeshAxis> &mesh = artifact.mesh();
+  lines = mesh.empty() ? ranks : 1;
+  for (size_t a = 0; a < mesh.size(); ++a)
+    if (mesh[a].name == kStageAxis) {
+      lines = static_cast<int>(mesh[a].size);
+      distance = static_cast<int>(countRanks(
+          {mesh.begin() + static_cast<ptrdiff_t>(a) + 1, mesh.end()}));
+    }
+  ownLine = rank / distance % lines;
+  copies.clear();
+  for (int other = 0; other < ranks; ++other)
+    if (other / distance % lines == 0) {
+      if (other == rank - ownLine * distance)
+        copy = copies.size();
+      copies.push_back(other);
+    }
+}
+
+Status Stages::of(const Artifact &artifact, int rank, int ranks,
+                  bool isBuffered, Stages &stages) {
   const int64_t count = artifact.training()->stages;
   stages = {};
   stages.entries.resize(artifact.entryCount());
@@ -26,9 +47,10 @@ Status Stages::of(const Artifact &artifact, int ranks, bool isBuffered,
   stages.ranksOfStage.assign(count, {0});
   stages.replicas = {std::vector<int>(count, 0)};
   stages.replicaOfBatch.assign(batches, 0);
-  if (ranks == 1)
+  stages.findLine(artifact, rank, ranks);
+  if (stages.lines == 1)
     return Status::success();
-  Status status = stages.readTable(artifact, ranks, isBuffered);
+  Status status = stages.readTable(artifact, isBuffered);
   if (status.ok())
     status = stages.place(batches);
   if (status.ok())
@@ -77,12 +99,12 @@ Stages::findReaders(const Artifact &artifact) const {
   return found;
 }
 
-Status Stages::readTable(const Artifact &artifact, int ranks, bool isBuffered) {
+Status Stages::readTable(const Artifact &artifact, bool isBuffered) {
   if (Status status =
           schedule::Table::parse(artifact.training()->schedule, table);
       !status.ok())
     return status;
-  if (table.ranks.size() != static_cast<size_t>(ranks) ||
+  if (table.ranks.size() != static_cast<size_t>(lines) ||
       table.countStages() != count() ||
       table.countMicroBatches() != artifact.training()->accumulate)
     return Status::error(
@@ -90,7 +112,7 @@ Status Stages::readTable(const Artifact &artifact, int ranks, bool isBuffered) {
         "the schedule is of " + std::to_string(table.ranks.size()) +
             " ranks, " + std::to_string(table.countStages()) + " stages and " +
             std::to_string(table.countMicroBatches()) +
-            " micro-batches, and there are " + std::to_string(ranks) + ", " +
+            " micro-batches, and there are " + std::to_string(lines) + ", " +
             std::to_string(count()) + " and " +
             std::to_string(artifact.training()->accumulate) +
             "; compile the artifact for these");
@@ -196,9 +218,18 @@ void Stages::findChannels(const Artifact &artifact) {
     pairs.push_back({from, to});
 }
 
+std::vector<Ranks::Channel> Stages::channels() const {
+  std::vector<Ranks::Channel> all;
+  for (int first : copies)
+    for (auto [from, to] : pairs)
+      all.push_back({first + from * distance, first + to * distance});
+  return all;
+}
+
 size_t Stages::findChannel(int from, int to) const {
-  return std::find(pairs.begin(), pairs.end(), Ranks::Channel{from, to}) -
-         pairs.begin();
+  return copy * pairs.size() +
+         (std::find(pairs.begin(), pairs.end(), Ranks::Channel{from, to}) -
+          pairs.begin());
 }
 
 std::vector<size_t> Stages::updates() const {

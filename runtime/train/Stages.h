@@ -13,15 +13,26 @@ namespace mlc::runtime::train {
 
 /// The stages of an artifact's entries, and which ranks run them. An artifact
 /// that trains in one stage has none.
+///
+/// A rank runs a line of the table: its coordinate on kStageAxis of the
+/// artifact's mesh, or without a mesh its number. Ranks with the same other
+/// coordinates are a copy of the pipeline; here "rank" means a line, in this
+/// rank's copy, and so it does for all who ask.
 class Stages {
 public:
   using Entry = schedule::StageEntry;
 
-  /// Reads the entries, and for several ranks the table of actions, to which it
-  /// adds transfers. Fails if the table is not for so many ranks or these
-  /// stages, or cannot run; `isBuffered` is that of schedule::CheckOptions.
-  static Status of(const Artifact &artifact, int ranks, bool isBuffered,
-                   Stages &stages);
+  /// Reads the entries, and for several lines the table of actions, to which it
+  /// adds transfers, for rank `rank` of `ranks`. Fails if the table is not for
+  /// so many lines or these stages, or cannot run; `isBuffered` is that of
+  /// schedule::CheckOptions.
+  static Status of(const Artifact &artifact, int rank, int ranks,
+                   bool isBuffered, Stages &stages);
+
+  /// The line of this rank.
+  int line() const { return ownLine; }
+  /// Whether no other rank with this line has smaller coordinates.
+  bool isFirstCopy() const { return copy == 0; }
 
   int64_t count() const { return static_cast<int64_t>(ranksOfStage.size()); }
   /// Nothing for an entry that no stage has.
@@ -51,18 +62,26 @@ public:
   /// The entries that update, in the order in which all ranks see them: what an
   /// entry reads comes from an earlier one.
   std::vector<size_t> updates() const;
-  /// One for each pair of ranks of which the first sends to the second.
-  const std::vector<Ranks::Channel> &channels() const { return pairs; }
+  /// One for each pair of ranks of which the first sends to the second, of all
+  /// copies, by their numbers among all ranks.
+  std::vector<Ranks::Channel> channels() const;
+  /// The channel between two lines of this rank's copy.
   size_t findChannel(int from, int to) const;
 
 private:
-  Status readTable(const Artifact &artifact, int ranks, bool isBuffered);
+  void findLine(const Artifact &artifact, int rank, int ranks);
+  Status readTable(const Artifact &artifact, bool isBuffered);
   Status place(int64_t batches);
   Status checkStatistics(const Artifact &artifact) const;
   void findChannels(const Artifact &artifact);
   std::vector<std::pair<size_t, size_t>>
   findReaders(const Artifact &artifact) const;
 
+  /// The number of lines, how far the ranks of neighbours are apart, this
+  /// rank's place, and the first ranks of all copies.
+  int lines = 1, distance = 1, ownLine = 0;
+  size_t copy = 0;
+  std::vector<int> copies{0};
   std::vector<std::optional<Entry>> entries;
   std::vector<std::vector<int>> ranksOfStage;
   /// For each replica the rank of each stage.

@@ -3,6 +3,7 @@
 #include "runtime/train/StepEntries.h"
 #include "runtime/Text.h"
 
+#include <algorithm>
 #include <cstring>
 
 using namespace mlc::runtime;
@@ -19,8 +20,7 @@ Status StepEntries::addInputs(const TrainingProgram &program,
   group = ranks;
   const bool isBuffered = !group.get() || !group.get()->ordersMessages();
   if (Status status =
-          Stages::of(*artifact, training->stages > 1 ? group.size() : 1,
-                     isBuffered, stages);
+          Stages::of(*artifact, group.rank(), group.size(), isBuffered, stages);
       !status.ok())
     return status;
   for (const SamplePort &sample : training->samples) {
@@ -49,7 +49,7 @@ Status StepEntries::addInputs(const TrainingProgram &program,
           !status.ok())
         return status;
     }
-  actions = makeStepSchedule(*artifact, stages, group.rank());
+  actions = makeStepSchedule(*artifact, stages, stages.line());
   evaluation = program.findEntry("evaluate");
   return Status::success();
 }
@@ -77,8 +77,21 @@ Status StepEntries::open(mlc_artifact *handle, const mlc_session_options &how) {
       return status;
   }
   Ranks *others = isPipeline() ? group.get().get() : nullptr;
+  if (Status status = openGroups(others); !status.ok())
+    return status;
   sums.open(*artifact, stages, others, session());
   return carried.open(*artifact, stages, others);
+}
+
+/// Ranks of different stages prepare different collectives, so all of them make
+/// the groups for these together.
+Status StepEntries::openGroups(Ranks *others) const {
+  const std::vector<MeshAxis> &mesh = artifact->mesh();
+  for (uint32_t axis = 0; others && axis < mesh.size(); ++axis)
+    if (mesh[axis].size > 1 && mesh[axis].name != kStageAxis)
+      if (Status status = others->openGroups(mesh, axis); !status.ok())
+        return status;
+  return Status::success();
 }
 
 /// Binds samples and numbers once; steps change only the contents.
@@ -237,6 +250,8 @@ Status StepEntries::share(double &loss, std::optional<bool> &finite) const {
   bool hasLoss = false;
   for (size_t i = 0; i < entries.size(); ++i)
     hasLoss |= i != evaluation && hasRun[i] && findOutput(i, "loss");
+  // All copies of the pipeline have the loss of the whole batch.
+  hasLoss &= stages.isFirstCopy();
   Status status = group.gather({hasLoss, bits, finite ? *finite + 1 : 0}, all);
   loss = 0;
   for (size_t r = 0; status.ok() && r < all.size(); r += 3) {
@@ -258,11 +273,31 @@ bool StepEntries::usesState(size_t state) const {
   return false;
 }
 
-int StepEntries::rankOfState(size_t state) const {
-  for (size_t i = 0; i < entries.size(); ++i)
+std::vector<int> StepEntries::ranksOfState(size_t state) const {
+  int line = 0;
+  for (size_t i = entries.size(); i-- > 0;)
     if (stages.entry(i) && artifact->stateUse(i).writes[state])
-      return stages.ranksOf(stages.entry(i)->stage).front();
-  return 0;
+      line = stages.ranksOf(stages.entry(i)->stage).front();
+  const std::vector<MeshAxis> &mesh = artifact->mesh();
+  if (mesh.empty())
+    return {line};
+  const std::vector<Split> &splits = artifact->states()[state].splits;
+  std::vector<int> found;
+  for (int rank = 0; rank < group.size(); ++rank) {
+    const std::vector<int64_t> at = coordinatesOf(mesh, rank);
+    bool isFirst = true;
+    for (size_t axis = 0; axis < mesh.size(); ++axis)
+      isFirst &=
+          mesh[axis].name == kStageAxis
+              ? at[axis] == line
+              : at[axis] == 0 || std::any_of(splits.begin(), splits.end(),
+                                             [&](const Split &split) {
+                                               return split.axis == axis;
+                                             });
+    if (isFirst)
+      found.push_back(rank);
+  }
+  return found;
 }
 
 //===----------------------------------------------------------------------===//

@@ -55,9 +55,9 @@ public:
   Status readFinite(std::optional<bool> &finite) const;
   /// Gives all ranks the sum of the losses and what readFinite found.
   Status share(double &loss, std::optional<bool> &finite) const;
-  /// The rank that changes a state of the artifact, and whether this rank's
-  /// steps use it.
-  int rankOfState(size_t state) const;
+  /// The ranks of a pipeline that together have all of a state, as those that
+  /// change it: one for each part. And whether this rank's steps use it.
+  std::vector<int> ranksOfState(size_t state) const;
   bool usesState(size_t state) const;
 
   /// Sums over the entries that have run in steps.
@@ -67,6 +67,7 @@ public:
   void reset() { carried.clear(); }
 
 private:
+  Status openGroups(Ranks *others) const;
   Status bind(size_t entry);
   Status fill(BatchSource &source, int64_t number);
   Status run(const Action &action);

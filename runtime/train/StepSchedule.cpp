@@ -123,7 +123,7 @@ std::string train::scheduleText(const mlc_artifact &artifact) {
            own.training()->schedule;
   Stages stages;
   // One rank needs no table, so this does not fail.
-  (void)Stages::of(own, /*ranks=*/1, /*isBuffered=*/true, stages);
+  (void)Stages::of(own, /*rank=*/0, /*ranks=*/1, /*isBuffered=*/true, stages);
   return toString(makeStepSchedule(own, stages, /*rank=*/0),
                   [&](size_t entry) { return own.program(entry).name; });
 }

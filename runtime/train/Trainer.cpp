@@ -25,11 +25,16 @@ Status Trainer::named(Status status) const {
 }
 
 SamplePart Trainer::samplePart() const {
-  // Every stage may read samples.
-  if (training().stages > 1)
-    return {training().batch, 0, training().batch};
-  PartRange part = group().partOf(training().batch);
-  return {training().batch, part.begin, part.end};
+  const int64_t batch = training().batch;
+  const std::vector<MeshAxis> &mesh = program.artifact().mesh();
+  // Of a pipeline without a mesh every rank reads all samples.
+  PartRange part =
+      training().stages > 1 ? PartRange{0, batch} : group().partOf(batch);
+  for (size_t axis = 0; axis < mesh.size(); ++axis)
+    if (mesh[axis].name == kDataAxis)
+      part = partRange(batch, mesh[axis].size,
+                       coordinatesOf(mesh, group().rank())[axis]);
+  return {batch, part.begin, part.end};
 }
 
 Status Trainer::open(mlc_artifact *artifact) {
@@ -42,9 +47,10 @@ Status Trainer::open(mlc_artifact *artifact) {
   mlc_session_options how = MLC_SESSION_OPTIONS_INIT;
   how.threads = options.threads;
   how.device = options.device.empty() ? nullptr : options.device.c_str();
-  // Entries of stages are programs of one rank.
-  how.ranks = group().get() && !entries.isPipeline() ? makeHandle(group().get())
-                                                     : nullptr;
+  // Without a mesh, entries of stages are programs of one rank.
+  const bool isOfOne =
+      entries.isPipeline() && program.artifact().mesh().empty();
+  how.ranks = group().get() && !isOfOne ? makeHandle(group().get()) : nullptr;
   status = entries.open(artifact, how);
   // The sessions hold their own reference.
   mlc_ranks_close(how.ranks);
@@ -205,6 +211,28 @@ Status Trainer::memory(TrainingMemory &memory) const {
 // Weights, states and checkpoints
 //===----------------------------------------------------------------------===//
 
+static std::vector<int64_t> dimsOf(const std::vector<PartRange> &ranges) {
+  std::vector<int64_t> sizes;
+  sizes.reserve(ranges.size());
+  for (const PartRange &range : ranges)
+    sizes.push_back(range.size());
+  return sizes;
+}
+
+/// Sets this rank's part of a state; `value` is the whole tensor.
+Status Trainer::setPart(size_t index, const HostTensor &value) {
+  const State &state = program.state(index);
+  HostTensor own = value;
+  if (!state.splits.empty())
+    if (Status status =
+            group().split(program.artifact().mesh(), state, value, own);
+        !status.ok())
+      return status;
+  return lastFailure(mlc_session_set_state(session(), index, own.type,
+                                           own.dims.size(), own.dims.data(),
+                                           own.data.get(), MLC_SPACE_HOST));
+}
+
 /// `value` is the whole tensor.
 Status Trainer::setState(size_t index, const HostTensor &value) {
   const State &state = program.state(index);
@@ -212,16 +240,8 @@ Status Trainer::setState(size_t index, const HostTensor &value) {
   // Of a pipeline, a rank has what its stages use.
   if (entries.isPipeline() && !entries.usesState(index))
     return Status::success();
-  HostTensor own = value;
-  if (!state.splits.empty())
-    if (Status status =
-            group().split(program.artifact().mesh(), state, value, own);
-        !status.ok())
-      return status;
-  if (mlc_status status = mlc_session_set_state(
-          session(), index, own.type, own.dims.size(), own.dims.data(),
-          own.data.get(), MLC_SPACE_HOST))
-    return lastFailure(status);
+  if (Status status = setPart(index, value); !status.ok())
+    return status;
   std::optional<size_t> rounded;
   if (state.role == StateRole::Weight)
     rounded = program.find(StateRole::Rounded, state.owner);
@@ -233,21 +253,34 @@ Status Trainer::setState(size_t index, const HostTensor &value) {
   return status.ok() ? setState(*rounded, narrow) : status;
 }
 
-/// The elements of a state of a pipeline, from the rank that changes it; all
+/// The elements of a state of a pipeline, from the ranks that change it; all
 /// ranks call this together.
 Status Trainer::fetchState(size_t index, HostTensor &value) const {
-  const int root = entries.rankOfState(index);
   const State &state = program.state(index);
+  const std::vector<MeshAxis> &mesh = program.artifact().mesh();
   Status status =
       HostTensor::zeros(static_cast<mlc_dtype>(state.type), state.dims, value);
-  if (status.ok() && root == group().rank()) {
-    mlc_tensor own;
-    if (mlc_status code = mlc_session_state(session(), index, &own))
-      return lastFailure(code);
-    if (own.bytes)
-      std::memcpy(value.data.get(), own.data, own.bytes);
+  for (int root : entries.ranksOfState(index)) {
+    std::vector<PartRange> ranges =
+        partOfTensor(state.dims, state.splits, mesh, coordinatesOf(mesh, root));
+    HostTensor part = value;
+    if (status.ok() && !state.splits.empty())
+      status = HostTensor::zeros(value.type, dimsOf(ranges), part);
+    if (!status.ok())
+      return status;
+    if (root == group().rank()) {
+      mlc_tensor own;
+      if (mlc_status code = mlc_session_state(session(), index, &own))
+        return lastFailure(code);
+      if (own.bytes)
+        std::memcpy(part.data.get(), own.data, own.bytes);
+    }
+    status = group().broadcast(part, root);
+    if (status.ok() && !state.splits.empty() && part.bytes)
+      copyPart(state.dims, ranges, mlc_dtype_size(value.type),
+               value.as<uint8_t>(), part.as<uint8_t>(), /*join=*/true);
   }
-  return status.ok() ? group().broadcast(value, root) : status;
+  return status;
 }
 
 /// Gives all ranks the weights and statistics of all stages, for an entry that
@@ -260,9 +293,7 @@ Status Trainer::shareStates() {
     HostTensor value;
     status = fetchState(index, value);
     if (status.ok() && program.state(index).role != StateRole::Moment)
-      status = lastFailure(mlc_session_set_state(
-          session(), index, value.type, value.dims.size(), value.dims.data(),
-          value.data.get(), MLC_SPACE_HOST));
+      status = setPart(index, value);
   }
   areStatesShared = status.ok();
   return status;

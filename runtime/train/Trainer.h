@@ -120,6 +120,7 @@ public:
 
 private:
   Status open(mlc_artifact *artifact);
+  Status setPart(size_t index, const HostTensor &value);
   Status setState(size_t index, const HostTensor &value);
   Status getState(size_t index, HostTensor &value) const;
   Status updateScale(double *loss);

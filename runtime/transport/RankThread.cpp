@@ -74,6 +74,7 @@ public:
                   void *const *outputs, void *ready, void *done) override;
   Status waitUntilQueued(Prepared &prepared) override;
   Status wait(Prepared &prepared) override;
+  Status openGroups(const std::vector<MeshAxis> &mesh, uint32_t axis) override;
   Status openChannels(const std::vector<Channel> &wanted) override;
   bool ordersMessages() const override { return options.engine->stepwise; }
   uint64_t beginMessage(size_t channel, const std::string &name, void *data,
@@ -97,8 +98,8 @@ public:
 
 private:
   void end(std::optional<int> abortCode);
-  Status findGroup(const std::vector<MeshAxis> &mesh,
-                   const CollectiveCall &call, Communicator *&group);
+  Status findGroup(const std::vector<MeshAxis> &mesh, uint32_t along,
+                   unsigned turn, Communicator *&group);
 
   const RankOptions options;
   int rankHere = 0, rankCount = 1;
@@ -242,13 +243,13 @@ Status RankThread::finish() {
   return call([](Communicator &all) { return all.finish(); });
 }
 
-Status RankThread::findGroup(const std::vector<MeshAxis> &mesh,
-                             const CollectiveCall &call, Communicator *&group) {
-  const unsigned which = call.turn % options.groups;
+Status RankThread::findGroup(const std::vector<MeshAxis> &mesh, uint32_t along,
+                             unsigned turn, Communicator *&group) {
+  const unsigned which = turn % options.groups;
   int distance = 1;
-  for (size_t a = mesh.size(); a-- > call.axis + 1;)
+  for (size_t a = mesh.size(); a-- > along + 1;)
     distance *= static_cast<int>(mesh[a].size);
-  const MeshAxis &axis = mesh[call.axis];
+  const MeshAxis &axis = mesh[along];
   const auto count = static_cast<int>(axis.size);
   group = world.get();
   if (count == rankCount && which == 0)
@@ -296,7 +297,7 @@ Status RankThread::prepare(const std::vector<MeshAxis> &mesh,
                     static_cast<int>(coordinatesOf(mesh, rankHere)[call.axis]),
                     job->exchanges);
   if (status.ok())
-    status = findGroup(mesh, call, job->group);
+    status = findGroup(mesh, call.axis, call.turn, job->group);
   if (!status.ok())
     return status;
   int64_t most = 0;
@@ -345,6 +346,15 @@ Status RankThread::waitUntilQueued(Prepared &prepared) {
 Status RankThread::wait(Prepared &prepared) {
   auto &job = static_cast<CollectiveJob &>(prepared);
   return progress.wait(std::exchange(job.ticket, 0));
+}
+
+Status RankThread::openGroups(const std::vector<MeshAxis> &mesh,
+                              uint32_t axis) {
+  Status status;
+  Communicator *group;
+  for (unsigned turn = 0; status.ok() && turn < options.groups; ++turn)
+    status = findGroup(mesh, axis, turn, group);
+  return status;
 }
 
 Status RankThread::openChannels(const std::vector<Channel> &wanted) {

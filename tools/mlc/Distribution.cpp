@@ -200,7 +200,13 @@ llvm::Expected<runtime::Plan> DistributionFlags::readPlan() const {
 }
 
 llvm::Expected<int64_t> DistributionFlags::givenRanks() const {
-  if (ranks.getNumOccurrences() || !planFlag.isGiven())
+  if (!ranks.getNumOccurrences() && !planFlag.isGiven()) {
+    auto needed = stages.ranksOfMesh();
+    if (!needed)
+      return needed.takeError();
+    return needed->value_or(1);
+  }
+  if (ranks.getNumOccurrences())
     return std::max(1u, ranks.getValue());
   auto plan = readPlan();
   if (!plan)
@@ -267,7 +273,7 @@ llvm::Expected<runtime::Plan> DistributionFlags::plan(int64_t ranks) const {
   training.groups = groups;
   training.hasServer = hasServer;
   training.staleness = staleness;
-  if (llvm::Error error = stages.apply(training))
+  if (llvm::Error error = stages.apply(plan))
     return error;
   runtime::BucketOptions &buckets = training.buckets;
   if (bucketBytes.getNumOccurrences())

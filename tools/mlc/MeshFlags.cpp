@@ -24,7 +24,7 @@ MeshFlags::MeshFlags(cl::SubCommand &sub)
              cl::desc("Split the dims of this input, weight or output over "
                       "axes of --mesh: an axis for each dim, several as a+b, "
                       "or - for a dim that is whole, as further dims are; "
-                      "NAME* is all that begin so, and of several patterns "
+                      "* stands for any characters, and of several patterns "
                       "that fit a tensor the last counts"),
              cl::sub(sub)),
       algorithm("algorithm", cl::value_desc("name"),
@@ -33,8 +33,8 @@ MeshFlags::MeshFlags(cl::SubCommand &sub)
                          "engine's (own)"),
                 cl::sub(sub)) {}
 
-llvm::Error MeshFlags::readMesh() {
-  for (std::string_view text : runtime::splitDims(mesh.getValue(), ',')) {
+llvm::Error mlc::cli::addAxes(llvm::StringRef mesh, runtime::Plan &made) {
+  for (std::string_view text : runtime::splitDims(mesh, ',')) {
     auto [name, size] = llvm::StringRef(text).split('=');
     int64_t ranks;
     if (size.getAsInteger(10, ranks) || ranks < 1)
@@ -47,7 +47,8 @@ llvm::Error MeshFlags::readMesh() {
   return llvm::Error::success();
 }
 
-llvm::Error MeshFlags::readSharding(llvm::StringRef text) {
+llvm::Error mlc::cli::addSharding(llvm::StringRef text, llvm::StringRef mesh,
+                                  runtime::Plan &made) {
   // Names of tensors may contain any character, even `=`.
   auto [pattern, list] = text.rsplit('=');
   if (pattern.empty() || pattern.size() == text.size() || list.empty())
@@ -88,10 +89,10 @@ llvm::Error MeshFlags::check() {
     return fail(Exit::Usage, "--algorithm= names no algorithm; there are " +
                                  transport::algorithmNames());
   made.algorithm = algorithm;
-  if (llvm::Error error = readMesh())
+  if (llvm::Error error = addAxes(mesh, made))
     return error;
   for (const std::string &text : shards)
-    if (llvm::Error error = readSharding(text))
+    if (llvm::Error error = addSharding(text, mesh, made))
       return error;
   auto status = made.check();
   return status.ok() ? llvm::Error::success() : statusFailure(status);

@@ -13,6 +13,12 @@ class GraphProto;
 
 namespace mlc::cli {
 
+/// Adds the axes of --mesh, and the sharding of a --shard beside that mesh, to
+/// a plan. Errors name the flags.
+llvm::Error addAxes(llvm::StringRef mesh, runtime::Plan &plan);
+llvm::Error addSharding(llvm::StringRef text, llvm::StringRef mesh,
+                        runtime::Plan &plan);
+
 /// `--mesh`, `--shard`, `--algorithm` and `--plan`: one program for the ranks
 /// of a mesh (docs/Partitioning.md).
 class MeshFlags {
@@ -44,9 +50,6 @@ public:
   std::vector<std::string> texts() const;
 
 private:
-  llvm::Error readMesh();
-  llvm::Error readSharding(llvm::StringRef text);
-
   PlanFlag planFlag;
   llvm::cl::opt<std::string> mesh;
   llvm::cl::list<std::string> shards;

@@ -130,6 +130,10 @@ llvm::Expected<Simulation> SimulateCommand::simulate() {
     return fail(mlc::Exit::Usage,
                 "simulates stages on several ranks; give --stages and --ranks, "
                 "or a plan");
+  if (split.isSplit())
+    return fail(mlc::Exit::Usage,
+                "simulates each stage on one rank of a pipeline; give as many "
+                "ranks as run the stages, without a split batch or weights");
   Cluster machines;
   if (auto status = openCluster(cluster, machines); !status.ok())
     return fail(static_cast<mlc::Exit>(status.code),

@@ -10,21 +10,29 @@
 
 namespace mlc::cli {
 
-/// `--stages`, `--stage-ends` and `--pipeline` (docs/Pipelines.md).
+/// `--stages`, `--stage-ends` and `--pipeline` (docs/Pipelines.md), and the
+/// mesh of training: `--mesh` and `--shard` (docs/DataParallel.md).
 class StageFlags {
 public:
   explicit StageFlags(llvm::cl::SubCommand &sub);
 
   /// The flags, which say the same as a plan.
   llvm::SmallVector<const llvm::cl::Option *> options() const;
-  /// Sets the stages of a plan that has its ranks, which then run stages
-  /// instead of splitting the batch.
-  llvm::Error apply(runtime::TrainingPlan &plan) const;
+  /// Sets the stages, the mesh and the shardings of a plan that has all its
+  /// ranks on the axis data. Without --mesh as many as there are stages run
+  /// them.
+  llvm::Error apply(runtime::Plan &plan) const;
+  /// The number of ranks of --mesh; nothing without it.
+  llvm::Expected<std::optional<int64_t>> ranksOfMesh() const;
 
 private:
+  llvm::Error setMesh(runtime::Plan &plan) const;
+
   llvm::cl::opt<int64_t> stages;
   llvm::cl::list<std::string> ends;
   llvm::cl::opt<std::string> schedule;
+  llvm::cl::opt<std::string> mesh;
+  llvm::cl::list<std::string> shards;
 };
 
 } // namespace mlc::cli

@@ -192,7 +192,7 @@ TrainCommand::prepare(const mlc::runtime::Plan &plan, bool isServer) const {
       flags.keepHalf,   split.hasServer || split.isStaged(),
       isWorker,         countsRight() && !isWorker};
   const bool isSplit =
-      isWorker || split.isStaged() || (!split.hasServer && split.ranks > 1);
+      isWorker || split.isStaged() || (!split.hasServer && split.isSplit());
   auto read = readTrainingModel(model, training, &optimizerFlags, flags.batch,
                                 entries, isSplit ? &plan : nullptr);
   if (!read)

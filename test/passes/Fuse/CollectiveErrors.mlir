@@ -49,7 +49,7 @@ module attributes {dist.mesh = [#dist.axis<"data", 2>]} {
 
 // -----
 
-// expected-error @+1 {{the state 'w' has the sharding #dist.sharding<["data"]>, which is not one of its dims alone}}
+// expected-error @+1 {{the state 'w' has the sharding #dist.sharding<["data"]>, which is not one of its dims}}
 module attributes {dist.mesh = [#dist.axis<"data", 2>]} {
   func.func @main(%w: tensor<4x2xf32> {mlc.state = "w", dist.sharding = #dist.sharding<["data"]>}) -> tensor<4x2xf32> {
     return %w : tensor<4x2xf32>
