@@ -272,6 +272,31 @@ llvm::Error runPhases(ModuleOp module, StringRef last,
   return runPhases(module, last, options, done, clock);
 }
 
+/// Erases the kernels that only other ranks' programs launch; these have no
+/// code then.
+static std::vector<CompiledKernel>
+takeOthersKernels(ModuleOp module, const CompileOptions &options) {
+  llvm::StringMap<bool> isHere;
+  for (auto program : module.getOps<exec::ProgramOp>())
+    program.walk([&](exec::LaunchOp launch) {
+      isHere[launch.getKernel()] |= options.isEntryHere(program.getSymName());
+    });
+  std::vector<CompiledKernel> others;
+  for (auto function :
+       llvm::make_early_inc_range(module.getOps<FunctionOpInterface>())) {
+    auto found = isHere.find(function.getName());
+    if (found == isHere.end() || found->second)
+      continue;
+    CompiledKernel kernel;
+    kernel.name = function.getName().str();
+    kernel.tasks = IntExpr::constant(module.getContext(), 0);
+    kernel.blockThreads = options.target.isCuda();
+    others.push_back(std::move(kernel));
+    function.erase();
+  }
+  return others;
+}
+
 /// Fits each program into its memory limit; the same kernels are launched, some
 /// more often.
 static LogicalResult limitMemory(ModuleOp module,
@@ -327,12 +352,16 @@ static llvm::Error encode(OwningOpRef<ModuleOp> module,
   codegen.precision = options.precision;
   codegen.keepsRoundings = options.rewriting.search.fp == FpMode::Strict;
   codegen.dumpDirectory = options.dumpDirectory;
+  std::vector<CompiledKernel> others;
+  if (options.isEntryHere)
+    others = takeOthersKernels(*module, options);
   FailureOr<CompiledKernels> kernels = clock.run("codegen", [&] {
     return options.getCodeTarget().backend->compile(*module, options.target,
                                                     codegen);
   });
   if (failed(kernels))
     return errors.take(Exit::Codegen);
+  llvm::append_range(kernels->kernels, others);
 
   if (options.memory.arenaBytes > 0 && failed(clock.run("memory", [&] {
         return limitMemory(*module, *kernels, options, model);

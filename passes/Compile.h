@@ -32,6 +32,9 @@ struct CompileOptions : PipelineOptions {
   std::string rebuild;
   /// How remedies of errors are followed; messages have none without it.
   std::function<std::string(const Remedy &)> describeRemedy;
+  /// The entries to make code for, by their names; empty: all. The others are
+  /// described, and a session of one cannot run.
+  std::function<bool(llvm::StringRef)> isEntryHere;
   /// Told the name of each phase as it begins.
   std::function<void(llvm::StringRef)> onPhase;
 };

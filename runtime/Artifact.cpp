@@ -376,8 +376,8 @@ Status Artifact::loadCode(Device &device, LoadedProgram &loaded) const {
     return status;
   for (size_t e = 0; e < all.entries.size(); ++e)
     for (const std::string &name : all.entries[e].kernels) {
-      KernelHandle kernel = loaded.code->find(name);
-      if (!kernel)
+      KernelHandle kernel = name.empty() ? nullptr : loaded.code->find(name);
+      if (!kernel && !name.empty())
         return Status::badFile("the code lacks kernel " + name + remedy);
       loaded.kernels[e].push_back(kernel);
     }

@@ -221,7 +221,8 @@ struct Program {
   std::vector<Symbol> symbols;
   std::vector<Expr> exprs;
   std::vector<Check> checks;
-  std::vector<std::string> kernels; ///< names in each code image
+  /// Names in each code image; empty: code that was made on another rank.
+  std::vector<std::string> kernels;
   std::vector<Buffer> buffers;
   std::vector<Port> inputs;
   std::vector<Port> outputs;

@@ -1,6 +1,7 @@
 //===- Session.cpp - Running a program ------------------------------------===//
 
 #include "runtime/Session.h"
+#include "runtime/Text.h"
 
 #include <algorithm>
 #include <cstring>
@@ -53,6 +54,11 @@ Status Session::load() {
   if (loaded)
     return Status::success();
   Status status = checkRanks(artifact->mesh(), shared->ranks());
+  if (status.ok() &&
+      std::count(program.kernels.begin(), program.kernels.end(), ""))
+    status = Status::error(MLC_USAGE,
+                           "the code of entry " + printable(program.name) +
+                               " is on another rank; compile for this one");
   if (status.ok())
     status = artifact->load(device, loaded);
   if (status.ok())

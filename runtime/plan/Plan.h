@@ -124,6 +124,8 @@ struct TrainingPlan {
   int64_t countRanks() const;
   /// The table of the stages' actions on several ranks.
   Status makeTable(schedule::Table &table) const;
+  /// Whether a rank of all has each stage; on a single one, all.
+  std::vector<bool> stagesOf(int64_t rank) const;
   /// Whether the schedule has the gradients of inputs and of weights apart.
   bool splitsBackward() const;
 };

@@ -1,6 +1,7 @@
 //===- StageTable.cpp - The table of a plan's stages ----------------------===//
 
 #include "runtime/FileBytes.h"
+#include "runtime/Parts.h"
 #include "runtime/Text.h"
 #include "runtime/Training.h"
 #include "runtime/plan/Plan.h"
@@ -145,6 +146,23 @@ Status TrainingPlan::makeTable(schedule::Table &table) const {
     return wrong("the schedule " + printable(name) +
                  " has slices, which training does not know yet; give gpipe");
   return schedule::generate(options, table);
+}
+
+std::vector<bool> TrainingPlan::stagesOf(int64_t rank) const {
+  schedule::Table table;
+  if (stages.ranks == 1 || !makeTable(table).ok())
+    return std::vector<bool>(stages.count, true);
+  const std::vector<MeshAxis> all = mesh();
+  const std::vector<int64_t> at = coordinatesOf(all, rank);
+  int64_t line = 0;
+  for (size_t axis = 0; axis < all.size(); ++axis)
+    if (all[axis].name == kStageAxis)
+      line = at[axis];
+  std::vector<bool> has(stages.count);
+  for (const schedule::Action &action : table.ranks[line])
+    if (schedule::isCompute(action.kind))
+      has[action.stage] = true;
+  return has;
 }
 
 bool TrainingPlan::splitsBackward() const {

@@ -63,6 +63,11 @@ public:
     compileOptions.trained = std::move(training);
   }
 
+  /// Makes code for the entries that this says alone.
+  void limitEntries(std::function<bool(llvm::StringRef)> isHere) {
+    compileOptions.isEntryHere = std::move(isHere);
+  }
+
   /// Limits the compiled program to `bytes` of memory, unless 0.
   void limitMemory(uint64_t bytes);
   /// The result of the limit for the first program, once compiled; nothing

@@ -2,6 +2,7 @@
 
 #include "tools/mlc/StagedModel.h"
 #include "onnx-ml.pb.h"
+#include "runtime/schedule/StageEntry.h"
 #include "runtime/schedule/Table.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -30,6 +31,16 @@ void mlc::cli::resolveEnds(const onnx::GraphProto &graph, mlir::ModuleOp module,
       }
     }
   }
+}
+
+std::function<bool(llvm::StringRef)>
+mlc::cli::entriesOfRank(const runtime::TrainingPlan &plan, int64_t rank) {
+  return [has = plan.stagesOf(rank)](llvm::StringRef name) {
+    auto entry = runtime::schedule::StageEntry::parse(
+        std::string_view(name.data(), name.size()));
+    return !entry || static_cast<size_t>(entry->stage) >= has.size() ||
+           has[entry->stage];
+  };
 }
 
 runtime::Status mlc::cli::describeStages(const runtime::TrainingPlan &plan,

@@ -23,6 +23,10 @@ void resolveEnds(const onnx::GraphProto &graph, mlir::ModuleOp module,
 runtime::Status describeStages(const runtime::TrainingPlan &plan,
                                runtime::Training &training);
 
+/// Whether a rank runs an entry of staged training, by its name.
+std::function<bool(llvm::StringRef)>
+entriesOfRank(const runtime::TrainingPlan &plan, int64_t rank);
+
 } // namespace mlc::cli
 
 #endif // MLC_TOOLS_MLC_STAGEDMODEL_H

@@ -6,6 +6,7 @@
 #include "tools/mlc/Failure.h"
 #include "tools/mlc/OptimizerFlags.h"
 #include "tools/mlc/OutputFile.h"
+#include "tools/mlc/StagedModel.h"
 #include "tools/mlc/TrainFlags.h"
 #include "tools/mlc/TrainReport.h"
 #include "tools/mlc/TrainedModel.h"
@@ -89,8 +90,9 @@ private:
   llvm::Error writeArtifact() const;
   llvm::Error readSamples(const TrainingModel &read,
                           train::LoopOptions &options) const;
-  llvm::Expected<std::unique_ptr<Job>> prepare(const mlc::runtime::Plan &plan,
-                                               bool isServer) const;
+  llvm::Expected<std::unique_ptr<Job>>
+  prepare(const mlc::runtime::Plan &plan, bool isServer,
+          std::optional<int64_t> rank) const;
   llvm::Expected<Jobs>
   prepareAll(llvm::ArrayRef<std::shared_ptr<mlc::runtime::Ranks>> ranks) const;
   llvm::Error train(const Job &job, const train::Group &ranks,
@@ -142,7 +144,7 @@ llvm::Error TrainCommand::writeArtifact() const {
     return fail(Exit::Usage, "--algorithm=server has another program for "
                              "its workers, and an artifact holds one; give "
                              "colocated");
-  auto job = prepare(*plan, /*isServer=*/false);
+  auto job = prepare(*plan, /*isServer=*/false, /*rank=*/std::nullopt);
   if (!job)
     return job.takeError();
   return writeOutput(flags.artifact, [&](llvm::raw_ostream &os) {
@@ -177,9 +179,11 @@ llvm::Error TrainCommand::readSamples(const TrainingModel &read,
              : one(flags.evaluationFile, options.heldOut);
 }
 
-/// Reads and compiles; all ranks but a server get the same.
+/// Reads and compiles; all ranks but a server get the same, except that code is
+/// only made for the stages of `rank` if that is given.
 llvm::Expected<std::unique_ptr<Job>>
-TrainCommand::prepare(const mlc::runtime::Plan &plan, bool isServer) const {
+TrainCommand::prepare(const mlc::runtime::Plan &plan, bool isServer,
+                      std::optional<int64_t> rank) const {
   auto rate = optimizerFlags.learningRate(flags.steps);
   if (!rate)
     return rate.takeError();
@@ -220,6 +224,8 @@ TrainCommand::prepare(const mlc::runtime::Plan &plan, bool isServer) const {
     return error;
   auto file = read->compilation->shareModelFile();
   read->compilation->limitMemory(plan.memory);
+  if (rank && split.isStaged())
+    read->compilation->limitEntries(entriesOfRank(split, *rank));
   auto built = read->compilation->build();
   if (!built)
     return built.takeError();
@@ -248,7 +254,10 @@ llvm::Expected<Jobs> TrainCommand::prepareAll(
     };
     if (ranks.empty() ? isServer : llvm::none_of(ranks, isMeant))
       continue;
-    auto job = prepare(*plan, isServer);
+    std::optional<int64_t> rank;
+    if (ranks.size() == 1 && count > 1)
+      rank = ranks.front()->rank();
+    auto job = prepare(*plan, isServer, rank);
     if (!job)
       return job.takeError();
     (isServer ? jobs.server : jobs.all) = std::move(*job);

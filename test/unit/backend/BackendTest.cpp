@@ -27,7 +27,9 @@ func.func @main(%x: tensor<1x64x32x32xf32> {mlc.name = "x"})
 
 namespace {
 struct Compiled {
-  explicit Compiled(const Backend *backend, llvm::StringRef target) {
+  explicit Compiled(const Backend *backend, llvm::StringRef target,
+                    llvm::StringRef text = model,
+                    std::function<bool(llvm::StringRef)> isHere = nullptr) {
     mlir::DialectRegistry registry;
     registerCompilerDialects(registry);
     context.appendDialectRegistry(registry);
@@ -36,7 +38,8 @@ struct Compiled {
     options.target = llvm::cantFail(parseTarget(target));
     options.backend = backend;
     options.rewrites = false;
-    auto module = mlir::parseSourceString<mlir::ModuleOp>(model, &context);
+    options.isEntryHere = std::move(isHere);
+    auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
     REQUIRE(module);
     auto compiled = compileModel(std::move(module), options);
     if (compiled)
@@ -64,6 +67,34 @@ TEST_CASE("a back end of one's own takes a model through the pipeline") {
   // The layout, and the algorithm, are the back end's to choose.
   CHECK_FALSE(image.contains("tensor<1x4x32x32x16xf32>"));
   CHECK_FALSE(image.contains("exec.inverse_transform"));
+}
+
+TEST_CASE("code is made for the entries that are here alone") {
+  const char *const entries = R"(
+func.func @here(%x: tensor<4xf32> {mlc.name = "x"}) -> (tensor<4xf32> {mlc.name = "y"}) {
+  %0 = mlc.tanh %x : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+func.func @there(%x: tensor<4xf32> {mlc.name = "x"}) -> (tensor<4xf32> {mlc.name = "y"}) {
+  %0 = mlc.exp %x : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+})";
+  for (bool isAll : {true, false}) {
+    std::function<bool(llvm::StringRef)> isHere;
+    if (!isAll)
+      isHere = [](llvm::StringRef name) { return name == "here"; };
+    Compiled compiled(&getPrintingBackend(), "gpu:v100", entries, isHere);
+    INFO(compiled.error);
+    REQUIRE(compiled.result);
+    llvm::StringRef image = compiled.result->images.front().bytes;
+    CHECK(image.contains("math.tanh"));
+    CHECK(image.contains("math.exp") == isAll);
+    const auto &programs = compiled.result->programs.entries;
+    REQUIRE(programs.size() == 2);
+    CHECK_FALSE(programs[0].kernels[0].empty());
+    CHECK(programs[1].kernels[0].empty() == !isAll);
+    CHECK(programs[1].steps.size() == 1);
+  }
 }
 
 TEST_CASE("the registry's back end chooses otherwise") {

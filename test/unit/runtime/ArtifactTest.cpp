@@ -48,6 +48,37 @@ std::string openError(const std::vector<char> &bytes, uint32_t flags = 0) {
 
 } // namespace
 
+TEST_CASE("an entry whose code is on another rank does not run", "[artifact]") {
+  Sample sample;
+  sample.programs.entries.push_back(sample.program);
+  sample.programs.entries[0].name = "here";
+  sample.programs.entries[1].name = "there";
+  sample.programs.entries[1].kernels = {""};
+  Folder folder;
+  sample.write(folder / "two.mlca");
+  mlc_artifact *artifact = nullptr, *there = nullptr;
+  REQUIRE(mlc_artifact_open((folder / "two.mlca").c_str(), 0, &artifact) ==
+          MLC_OK);
+  REQUIRE(mlc_artifact_entry(artifact, 1, &there) == MLC_OK);
+  mlc_session_options how = MLC_SESSION_OPTIONS_INIT;
+  mlc_session *session = nullptr, *other = nullptr;
+  REQUIRE(mlc_session_create(artifact, &how, &session) == MLC_OK);
+  REQUIRE(mlc_session_entry(session, 1, &other) == MLC_OK);
+  const float x[4] = {1, 2, 3, 4};
+  const int64_t dims[2] = {1, 4};
+  for (mlc_session *one : {session, other})
+    REQUIRE(mlc_session_bind_input(one, 0, MLC_F32, 2, dims, x,
+                                   MLC_SPACE_HOST) == MLC_OK);
+  CHECK(mlc_session_run(session) == MLC_OK);
+  CHECK(mlc_session_run(other) == MLC_USAGE);
+  CHECK_THAT(mlc_last_error(),
+             Contains("the code of entry there is on another rank"));
+  mlc_session_destroy(other);
+  mlc_session_destroy(session);
+  mlc_artifact_close(there);
+  mlc_artifact_close(artifact);
+}
+
 TEST_CASE("from writer to results through the C ABI", "[artifact]") {
   Folder folder;
   Sample sample;

@@ -153,6 +153,37 @@ TEST_CASE("a plan has one text", "[plan]") {
   CHECK(one.hash() != other.hash());
 }
 
+TEST_CASE("ranks have the stages of their line", "[plan]") {
+  auto stagesOf = [](const char *text, int64_t rank) {
+    Plan plan;
+    Status status = Plan::parse(text, true, plan);
+    INFO(status.message);
+    REQUIRE(status.ok());
+    return plan.training->stagesOf(rank);
+  };
+  using Stages = std::vector<bool>;
+  const char *whole = "{\"mesh\": {\"data\": 1}, \"stages\": 2}";
+  CHECK(stagesOf(whole, 0) == Stages{true, true});
+  const char *two = "{\"mesh\": {\"data\": 2, \"stage\": 2}, \"stages\": 4, "
+                    "\"accumulate\": 2}";
+  for (int64_t rank : {0, 2})
+    CHECK(stagesOf(two, rank) == Stages{true, false, true, false});
+  for (int64_t rank : {1, 3})
+    CHECK(stagesOf(two, rank) == Stages{false, true, false, true});
+  // The tensor axis is the last, so it changes before the stage does.
+  const char *three = "{\"mesh\": {\"data\": 1, \"stage\": 2, \"tensor\": 2}, "
+                      "\"stages\": 2, \"shard\": {\"w\": \"tensor\"}, "
+                      "\"accumulate\": 2}";
+  for (int64_t rank : {0, 1})
+    CHECK(stagesOf(three, rank) == Stages{true, false});
+  CHECK(stagesOf(three, 2) == Stages{false, true});
+  // Each rank of Chimera has a stage of both replicas.
+  const char *chimera =
+      "{\"mesh\": {\"data\": 1, \"stage\": 4}, \"stages\": 4, "
+      "\"schedule\": \"chimera\", \"accumulate\": 4}";
+  CHECK(stagesOf(chimera, 1) == Stages{false, true, true, false});
+}
+
 TEST_CASE("what is no plan is named", "[plan]") {
   for (auto [text, message] : {
            std::pair("[]", "a plan is a JSON object, not an array"),
