@@ -234,6 +234,19 @@ ModelFile::openExternal(StringRef location) {
   return locations[location] = shared;
 }
 
+bool ModelFile::hasShapeAlone(const onnx::TensorProto &tensor) const {
+  if (!isByShape || folder.empty() ||
+      tensor.data_location() != onnx::TensorProto::EXTERNAL)
+    return false;
+  for (const onnx::StringStringEntryProto &entry : tensor.external_data())
+    if (entry.key() == "location" && staysInside(entry.value())) {
+      llvm::SmallString<256> file(folder);
+      path::append(file, entry.value());
+      return !fs::exists(file);
+    }
+  return false;
+}
+
 Expected<ModelFile::Bytes>
 ModelFile::externalData(const onnx::TensorProto &tensor, uint64_t size) {
   StringRef location;

@@ -40,6 +40,11 @@ public:
   /// later changes to it do not matter.
   llvm::Expected<Bytes> externalData(const onnx::TensorProto &tensor,
                                      uint64_t size);
+  /// Float tensors whose external file is not there have some number for all
+  /// elements, for plans that depend on shapes alone.
+  void planByShape() { isByShape = true; }
+  /// Whether that holds for the tensor.
+  bool hasShapeAlone(const onnx::TensorProto &tensor) const;
   /// The external files that were read.
   std::vector<std::string> getExternalFiles() const;
 
@@ -52,6 +57,7 @@ private:
   /// By real path, and by the location that tensors name.
   llvm::StringMap<std::shared_ptr<runtime::FileBytes>> externalFiles, locations;
   uint64_t externalSize = 0;
+  bool isByShape = false;
 };
 
 } // namespace mlc

@@ -199,6 +199,15 @@ Expected<ElementsAttr> readTensor(MLIRContext *context,
   uint64_t size = uint64_t(*count) * getRawElementSize(elementType);
   auto type = RankedTensorType::get(dims, elementType);
 
+  if (auto real = dyn_cast<FloatType>(elementType);
+      real && file.hasShapeAlone(tensor)) {
+    // Not 0 or 1, with which operators fold.
+    llvm::APFloat some(0.5);
+    bool isInexact;
+    some.convert(real.getFloatSemantics(), llvm::APFloat::rmNearestTiesToEven,
+                 &isInexact);
+    return DenseElementsAttr::get(type, some);
+  }
   if (tensor.data_location() == TensorProto::EXTERNAL) {
     Expected<ModelFile::Bytes> bytes = file.externalData(tensor, size);
     if (!bytes)

@@ -165,6 +165,8 @@ Compilation::importFrom(const ModelOptions &options,
   if (!opened)
     return withFile(file, Exit::BadFile, opened.takeError());
   modelFile = std::make_shared<ModelFile>(std::move(*opened));
+  if (options.byShape)
+    modelFile->planByShape();
   auto choice = choose(modelFile->proto());
   if (!choice)
     return choice.takeError();

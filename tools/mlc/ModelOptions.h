@@ -49,6 +49,8 @@ struct ModelOptions {
   llvm::cl::opt<Precision> precision;
   /// ImportOptions::checked, for commands with the flag.
   bool checked = false;
+  /// Whether weights whose external data are missing are taken by their shapes.
+  bool byShape = false;
   /// Whether inputs that have a value in the file are constants.
   bool keepsDefaults = false;
 };

@@ -58,6 +58,7 @@ public:
               cl::sub(sub)),
         asJson("json", cl::desc("Print one JSON object"), cl::sub(sub)) {
     model.parameters.setHiddenFlag(cl::Hidden);
+    model.byShape = true;
   }
 
   llvm::Error run() override;

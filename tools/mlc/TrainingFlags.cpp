@@ -439,10 +439,13 @@ llvm::Expected<TrainingModel> mlc::cli::readTrainingModel(
   readFacts(training, loss);
   if (!optimizer)
     return training;
-  if (llvm::Error error = readValues(training, parameters))
-    return error;
-  training.merged = findMerged(training.kept(), training.values);
-  setInitialValues(training);
+  // Values may be larger than this machine.
+  if (!options.byShape) {
+    if (llvm::Error error = readValues(training, parameters))
+      return error;
+    training.merged = findMerged(training.kept(), training.values);
+    setInitialValues(training);
+  }
   auto scale = optimizer->lossScale(training.optimizer.scalesLoss);
   if (!scale)
     return scale.takeError();
