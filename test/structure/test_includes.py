@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-ROOTS = ("dialects", "verifier", "rewrites", "codegen", "passes", "runtime", "simulator", "tools")
+ROOTS = ("dialects", "verifier", "rewrites", "codegen", "passes", "runtime", "simulator", "planner", "tools")
 BACKENDS = ("codegen/cpu", "codegen/cuda")
 REGISTRY = "codegen/Backends.cpp"
 SOURCES = (".h", ".cpp", ".c", ".cuh", ".def", ".inc", ".td", ".h.in", ".cpp.in")

@@ -17,7 +17,7 @@ def found(text):
 
 def test_tables_keep_what_they_are_about(tools):
     places = {}
-    for folder in ("dialects", "verifier", "rewrites", "codegen", "passes", "simulator", "tools"):
+    for folder in ("dialects", "verifier", "rewrites", "codegen", "passes", "simulator", "planner", "tools"):
         for file in sorted((tools.source / folder).rglob("*")):
             if file.suffix in (".h", ".cpp") and (lines := found(file.read_text())):
                 places[str(file.relative_to(tools.source))] = lines

@@ -92,3 +92,10 @@ def test_what_is_no_sum_of_tensors(tools, tmp_path, before, after, verdict):
         return (f"!v = {VECTOR}\nfunc.func @main(%a: !v, %b: !v) -> !v {{\n  {body}\n"
                 "  %r = mlc.tanh %s : (!v) -> !v\n  return %r : !v\n}\n")
     assert judge(tools, tmp_path, text(before), text(after))["verdict"] == verdict
+
+
+def test_two_addends_have_the_same_bits_in_both_orders(tools, tmp_path):
+    def text(x, y):
+        return (f"func.func @main(%a: {VECTOR}, %b: {VECTOR}) -> {VECTOR} {{\n  %s = mlc.add %{x}, %{y} : ({VECTOR}, {VECTOR}) -> {VECTOR}\n"
+                f"  %r = mlc.tanh %s : ({VECTOR}) -> {VECTOR}\n  return %r : {VECTOR}\n}}\n")
+    assert judge(tools, tmp_path, text("a", "b"), text("b", "a"))["float_class"] == "bit-exact"

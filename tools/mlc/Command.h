@@ -34,6 +34,7 @@ std::unique_ptr<Command> makeGradientsCommand();
 std::unique_ptr<Command> makeOptimizeCommand();
 std::unique_ptr<Command> makeInspectCommand();
 std::unique_ptr<Command> makeLaunchCommand();
+std::unique_ptr<Command> makePlanCommand();
 std::unique_ptr<Command> makeScheduleCommand();
 std::unique_ptr<Command> makeSimulateCommand();
 std::unique_ptr<Command> makeTrainCommand();

@@ -73,8 +73,8 @@ static int runCommand(int argc, char **argv) {
       makeBenchCommand(),      makeCalibrateCommand(), makeCheckCommand(),
       makeCollectiveCommand(), makeCompareCommand(),   makeCompileCommand(),
       makeGradientsCommand(),  makeInspectCommand(),   makeLaunchCommand(),
-      makeOptimizeCommand(),   makeRunCommand(),       makeScheduleCommand(),
-      makeSimulateCommand(),   makeTrainCommand(),
+      makeOptimizeCommand(),   makePlanCommand(),      makeRunCommand(),
+      makeScheduleCommand(),   makeSimulateCommand(),  makeTrainCommand(),
   };
   // Hide options that libraries register.
   llvm::cl::OptionCategory none("mlc");

@@ -3,8 +3,8 @@
 // A graph in which tensors are read more than once grows without end when each
 // read is expanded. Stages get numbers, one for all that are written alike over
 // inputs and stages of equal numbers; those that both sides have become inputs.
-// Floats as real numbers may be added in any order, so that a sum of tensors is
-// what it adds.
+// A sum of two tensors is what it adds, in any order; among real numbers, so
+// are sums of sums.
 //
 //===----------------------------------------------------------------------===//
 
@@ -134,17 +134,17 @@ struct Numbering {
   std::vector<bool> partial;
   std::vector<std::vector<Addend>> addends;
 
-  /// What a stage adds, sums in it replaced by what these add, in one order;
-  /// nothing if it is no sum, or has too many addends.
+  /// What a stage adds, in one order; nothing if it is no sum, or has too many
+  /// addends. Among real numbers sums in it are replaced by what these add.
+  /// Bits of two addends do not depend on their order.
   std::vector<Addend> addendsOf(const Stage &stage,
                                 const std::vector<unsigned> &numbers) const {
     constexpr size_t most = 1000;
     std::vector<Addend> all;
-    for (TensorId tensor :
-         isLiteral ? std::vector<TensorId>() : addedBy(stage)) {
+    for (TensorId tensor : addedBy(stage)) {
       const unsigned number =
           tensor.isStage ? numbers[tensor.index] : tensor.index;
-      if (!tensor.isStage || addends[number].empty())
+      if (isLiteral || !tensor.isStage || addends[number].empty())
         all.emplace_back(tensor.isStage, number);
       else
         llvm::append_range(all, addends[number]);

@@ -54,11 +54,29 @@ std::optional<Member> Elaborator::alignBy(const Context &context,
   if (auto member =
           alignWith(pairing, context, term, reference, partner, isWhole))
     return member;
+  // Numbers help where indices say nothing of a variable.
   pairNumbers(term, reference, pairing);
-  if (pairing.numbers.empty())
+  std::vector<IntExpr> free;
+  for (ArrayRef<Variable> variables : {ArrayRef<Variable>(term.variables),
+                                       ArrayRef<Variable>(reference.variables)})
+    for (Variable variable : variables) {
+      IntExpr symbol = IntExpr::symbol(mlir, nameOf(variable));
+      if (llvm::none_of(pairing.zeros, [&](IntExpr zero) {
+            return verifier::mentions(zero, symbol);
+          }))
+        free.push_back(symbol);
+    }
+  bool isNew = false;
+  for (IntExpr number : pairing.numbers)
+    if (llvm::any_of(free, [&](IntExpr symbol) {
+          return verifier::mentions(number, symbol);
+        })) {
+      pairing.zeros.push_back(number);
+      isNew = true;
+    }
+  if (!isNew)
     return std::nullopt;
   ++work;
-  llvm::append_range(pairing.zeros, pairing.numbers);
   return alignWith(pairing, context, term, reference, partner, isWhole);
 }
 

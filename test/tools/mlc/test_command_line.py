@@ -9,7 +9,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 COMMANDS = ["bench", "calibrate", "check", "collective", "compare", "compile", "gradients", "inspect", "launch", "optimize",
-            "run", "schedule", "simulate", "train"]
+            "plan", "run", "schedule", "simulate", "train"]
 
 WRONG = [
     ([], "no command"),
