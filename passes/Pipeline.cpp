@@ -90,7 +90,7 @@ static void addSplitPasses(OpPassManager &pm, const runtime::Plan &whole) {
 void addDistributePasses(OpPassManager &pm, const runtime::Plan &plan) {
   if (plan.training && plan.training->isStaged() && !plan.training->isSplit())
     // Makes entries of stages of those of the step.
-    pm.addPass(createCutStagesPass(plan.training->splitsBackward()));
+    pm.addPass(createCutStagesPass(*plan.training));
   else if (plan.training)
     addSplitPasses(pm, plan);
   if (plan.mesh.empty() || plan.training)

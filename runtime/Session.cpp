@@ -51,8 +51,10 @@ Session::~Session() {
 
 /// Loads the artifact's code and weights on the device.
 Status Session::load() {
-  if (loaded)
+  if (loaded) {
+    placeStates();
     return Status::success();
+  }
   Status status = checkRanks(artifact->mesh(), shared->ranks());
   if (status.ok() &&
       std::count(program.kernels.begin(), program.kernels.end(), ""))
@@ -73,9 +75,24 @@ Status Session::load() {
   for (size_t b = 0; b < program.buffers.size(); ++b)
     if (program.buffers[b].isWeight() && !addresses[b])
       addresses[b] = loaded->weights + program.buffers[b].offset;
-    else if (program.buffers[b].kind == Buffer::State)
-      addresses[b] = shared->address(program.buffers[b].source);
+  placeStates();
   return status;
+}
+
+/// States may be in other slots than in the last run.
+void Session::placeStates() {
+  if (stampOfStates == shared->stamp())
+    return;
+  stampOfStates = shared->stamp();
+  bool hasMoved = false;
+  for (size_t b = 0; b < program.buffers.size(); ++b) {
+    if (program.buffers[b].kind != Buffer::State)
+      continue;
+    uint8_t *address = shared->address(program.buffers[b].source);
+    hasMoved |= addresses[b] != address;
+    addresses[b] = address;
+  }
+  stamp += hasMoved;
 }
 
 //===----------------------------------------------------------------------===//

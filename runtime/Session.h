@@ -151,6 +151,7 @@ private:
   struct Steps;
 
   Status load();
+  void placeStates();
   Status bindSymbols();
   Status checkInputDims();
   Status checkStateDims();
@@ -251,6 +252,8 @@ private:
   std::vector<uint8_t *> addresses;
   /// Changes whenever an address does.
   uint64_t stamp = 1;
+  /// That of the states whose addresses these are.
+  uint64_t stampOfStates = 0;
 
   /// The host's copies of buffers that the caller asked for; none if the
   /// device's memory is the host's.

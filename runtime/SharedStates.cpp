@@ -17,8 +17,8 @@ SharedStates::SharedStates(std::shared_ptr<const Artifact> a,
                            std::shared_ptr<Ranks> ranks)
     : artifact(std::move(a)), work(std::move(queue)), others(std::move(ranks)),
       position(coordinatesOf(artifact->mesh(), others ? others->rank() : 0)),
-      memory(artifact->states().size()), placed(memory.size(), 0),
-      held(memory.size(), 0), lost(memory.size(), 0),
+      memory(artifact->states().size()), addresses(memory.size(), nullptr),
+      placed(memory.size(), 0), held(memory.size(), 0), lost(memory.size(), 0),
       pending(memory.size(), 0) {
   for (const State &whole : artifact->states()) {
     Part part{
@@ -37,6 +37,7 @@ SharedStates::SharedStates(std::shared_ptr<const Artifact> a,
 SharedStates::~SharedStates() {
   (void)wait();
   abandonRanks();
+  slots.clear();
   memory.clear();
 }
 
@@ -49,6 +50,9 @@ uint64_t SharedStates::bytes() const {
   uint64_t sum = 0;
   for (const DeviceMemory &block : memory)
     sum += block.capacity();
+  for (const auto &[index, blocks] : slots)
+    for (const DeviceMemory &block : blocks)
+      sum += block.capacity();
   for (const auto &[index, mirror] : mirrors)
     sum += mirror.capacity();
   return sum;
@@ -107,6 +111,8 @@ Status SharedStates::place(size_t index) {
   Status status = memory[index].reserve(work->device, size(index), grown);
   if (!status.ok())
     return status;
+  addresses[index] = memory[index].data();
+  ++addressStamp;
   QueuedWork all(*work);
   status = initialize(index);
   Status finished = all.finish();
@@ -141,6 +147,38 @@ Status SharedStates::reset() {
       status = initialize(i);
   Status finished = all.finish();
   return status.ok() ? finished : status;
+}
+
+//===----------------------------------------------------------------------===//
+// Slots
+//===----------------------------------------------------------------------===//
+
+Status SharedStates::addSlots(size_t index, size_t next, size_t count) {
+  Status status = place(index);
+  std::vector<DeviceMemory> &own = slots[index];
+  own.resize(count - 1);
+  bool grown;
+  for (DeviceMemory &block : own)
+    if (status.ok())
+      status = block.reserve(work->device, size(index), grown);
+  placed[next] = status.ok();
+  if (status.ok())
+    chooseSlot(next, index, 1);
+  return status;
+}
+
+void SharedStates::chooseSlot(size_t state, size_t index, size_t slot) {
+  uint8_t *address = slotAddress(index, slot);
+  addressStamp += addresses[state] != address;
+  addresses[state] = address;
+}
+
+void SharedStates::exchangeSlots(size_t index, size_t a, size_t b) {
+  auto block = [&](size_t slot) -> DeviceMemory & {
+    return slot == 0 ? memory[index] : slots.at(index)[slot - 1];
+  };
+  if (a != b)
+    std::swap(block(a), block(b));
 }
 
 //===----------------------------------------------------------------------===//

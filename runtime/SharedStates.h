@@ -51,7 +51,19 @@ public:
   /// Gives the states that a program uses memory and their initial values,
   /// unless they have memory. Others take none.
   Status place(const StateUse &use);
-  uint8_t *address(size_t index) const { return memory[index].data(); }
+  uint8_t *address(size_t index) const { return addresses[index]; }
+  /// Changes with every address.
+  uint64_t stamp() const { return addressStamp; }
+
+  /// Gives state `index` `count` slots, memory for versions of its value, which
+  /// is now in slot 0. State `next`, of the same type and dims, shares them
+  /// instead of having memory, and is in slot 1.
+  Status addSlots(size_t index, size_t next, size_t count);
+  /// The value of `state`, which is `index` or shares its slots, is that of a
+  /// slot.
+  void chooseSlot(size_t state, size_t index, size_t slot);
+  /// Exchanges two slots, with their values.
+  void exchangeSlots(size_t index, size_t a, size_t b);
 
   // Called around the runs of a program that uses states according to `use`:
   /// An error if a state that it reads has no value.
@@ -94,6 +106,9 @@ public:
 private:
   Status place(size_t index);
   Status placeAll();
+  uint8_t *slotAddress(size_t index, size_t slot) const {
+    return slot == 0 ? memory[index].data() : slots.at(index)[slot - 1].data();
+  }
   Status checkIndex(size_t index) const;
   Status checkHeld(size_t index) const;
   Status initialize(size_t index);
@@ -111,6 +126,11 @@ private:
   };
   std::vector<Part> parts;
   std::vector<DeviceMemory> memory;
+  /// The memory of slots from 1 on, of states that have them.
+  std::map<size_t, std::vector<DeviceMemory>> slots;
+  /// Where each state is now.
+  std::vector<uint8_t *> addresses;
+  uint64_t addressStamp = 1;
   /// For each state: whether it has memory, whether it has a value, and whether
   /// a failed run lost it.
   std::vector<uint8_t> placed, held, lost;

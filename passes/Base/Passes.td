@@ -211,7 +211,9 @@ def TrainingStepPass : LossPass<"mlc-add-training-step", [
     Option<"isApart", "apart", "bool", "false",
            "of entries: one computes gradients, another applies them">,
     Option<"computesAlone", "compute-alone", "bool", "false",
-           "of entries: gradients are applied elsewhere">]> {
+           "of entries: gradients are applied elsewhere">,
+    Option<"countsGradients", "count-gradients", "bool", "false",
+           "of entries: the update is told how many gradients it averages">]> {
   let summary = "of a model, a step of its training";
   let description = [{
     @main, a model whose weights are arguments with `mlc.parameter`, becomes what
@@ -257,11 +259,16 @@ def CutStagesPass : Pass<"mlc-cut-stages", "::mlir::ModuleOp"> {
     the update of its weights, and `SNORM`, what other stages need to know of
     its gradients for that. A value that another entry reads is a result with
     `mlc.name` of the one and an argument with that name, of role `carried`, of
-    the other.
+    the other. The update of a stage that keeps versions writes the state
+    `next/NAME`, of role `next version`, instead of a weight that passes read.
   }];
   let options = [
     Option<"splitsBackward", "split-backward", "bool", "false",
-           "make entries I and W instead of B">];
+           "make entries I and W instead of B">,
+    Option<"updatesApart", "update-apart", "bool", "false",
+           "refuse updates that need gradients of several stages">,
+    ListOption<"versioned", "versioned", "int64_t",
+               "stages that keep versions of their weights">];
   let dependentDialects = ["::mlc::MlcDialect", "::mlir::func::FuncDialect"];
 }
 

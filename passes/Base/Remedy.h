@@ -45,6 +45,9 @@ struct Remedy {
     GlobalStatistics,
     /// Do not limit memory.
     DropMemoryBudget,
+    /// Update all stages together, without a clipped norm or a loss scale
+    /// otherwise.
+    UpdateTogether,
     /// Show all nodes that cannot be compiled.
     ListAll,
   };

@@ -180,10 +180,10 @@ namespace {
 class Apply {
 public:
   Apply(func::FuncOp main, ArrayRef<TrainedArgument> weights,
-        const OptimizerOptions &optimizer, int64_t count,
+        const OptimizerOptions &optimizer, const TrainingEntries &entries,
         const HalfTypes &halves)
-      : weights(weights), optimizer(optimizer), count(count), halves(halves),
-        builder(main.getContext()), loc(main.getLoc()) {
+      : weights(weights), optimizer(optimizer), entries(entries),
+        halves(halves), builder(main.getContext()), loc(main.getLoc()) {
     builder.setInsertionPointAfter(main);
     function = func::FuncOp::create(builder, loc, "apply",
                                     builder.getFunctionType({}, {}));
@@ -197,6 +197,9 @@ public:
     if (optimizer.scalesLoss)
       scale = add(number, inputAttributes(builder, "loss scale",
                                           runtime::InputRole::LossScale));
+    if (entries.countsGradients)
+      given = add(number, inputAttributes(builder, "gradient count",
+                                          runtime::InputRole::GradientCount));
     for (const TrainedArgument &weight : weights)
       befores.push_back({state(weight, "weight", false), {}});
     if (failed(addMeans()) || failed(addUpdates()))
@@ -240,9 +243,14 @@ private:
           element);
       if (failed(sum))
         return failure();
+      SmallVector<Value, 2> inputs = {*sum};
+      if (given)
+        inputs.push_back(given);
       auto mean = createElements(
-          builder, loc, *sum, [&](DefinitionBuilder &b, ArrayRef<Expr> at) {
-            return b.read(0, at) / b.constant(element, double(count));
+          builder, loc, inputs, [&](DefinitionBuilder &b, ArrayRef<Expr> at) {
+            return b.read(0, at) /
+                   (given ? cast(b.read(1, {}), element)
+                          : b.constant(element, double(entries.accumulate)));
           });
       if (scale && succeeded(mean))
         mean = createUnscaled(builder, loc, *mean, scale);
@@ -297,12 +305,14 @@ private:
 
   ArrayRef<TrainedArgument> weights;
   const OptimizerOptions &optimizer;
-  int64_t count;
+  const TrainingEntries &entries;
   const HalfTypes &halves;
   OpBuilder builder;
   Location loc;
   func::FuncOp function;
   SmallVector<Value> scalars, means, results;
+  /// Null if the number of gradients is known.
+  Value given;
   /// Null if the loss is not scaled.
   Value scale, finite;
   SmallVector<TrainedValue> befores;
@@ -357,8 +367,7 @@ static LogicalResult addEntries(func::FuncOp main, const LossOptions &loss,
     return failure();
   if (entries.computesAlone)
     return success();
-  return Apply(main, weights, optimizer, entries.accumulate, halves)
-      .build(number);
+  return Apply(main, weights, optimizer, entries, halves).build(number);
 }
 
 /// Sets the roles in training of the states of these weights and statistics.

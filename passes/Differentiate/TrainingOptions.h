@@ -94,6 +94,9 @@ struct TrainingEntries {
   /// For CrossEntropy, with `evaluates`: the entry also returns how many labels
   /// are right.
   bool countsRight = false;
+  /// "apply" takes the number of gradients that it averages as an input: there
+  /// are several updates in a step, of different numbers.
+  bool countsGradients = false;
 
   /// Whether gradients are states.
   bool keepsGradients() const { return accumulate > 1 || isApart; }

@@ -152,8 +152,8 @@ private:
       return addTrainingStep(*main, lossOptions, update);
     if (accumulate < 1)
       return getOperation().emitError("accumulates one batch at least");
-    TrainingEntries entries{accumulate, evaluates,     keepsHalf,
-                            isApart,    computesAlone, countsRight};
+    TrainingEntries entries{accumulate,    evaluates,   keepsHalf,      isApart,
+                            computesAlone, countsRight, countsGradients};
     lossOptions.givenCount = entries.givesCount();
     return addTrainingEntries(*main, lossOptions, update, entries);
   }
@@ -189,6 +189,7 @@ createTrainingStepPass(const DifferentiateOptions &training) {
   options.isApart = entries.isApart;
   options.computesAlone = entries.computesAlone;
   options.countsRight = entries.countsRight;
+  options.countsGradients = entries.countsGradients;
   return createTrainingStepPass(std::move(options));
 }
 

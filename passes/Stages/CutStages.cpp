@@ -128,6 +128,8 @@ private:
     splitTiedSums(accumulate, apply, StageOf(accumulate, splitsBackward));
     StageOf stages(accumulate, splitsBackward);
     WeightStages weights = GradientCut(accumulate, stages).run();
+    weights.updatesApart = updatesApart;
+    weights.versioned.insert(versioned.begin(), versioned.end());
     if (failed(cutUpdate(apply, weights)))
       return failure();
     // Of the model in another form.
@@ -138,9 +140,11 @@ private:
 
 } // namespace
 
-std::unique_ptr<Pass> createCutStagesPass(bool splitsBackward) {
+std::unique_ptr<Pass> createCutStagesPass(const runtime::TrainingPlan &plan) {
   CutStagesPassOptions options;
-  options.splitsBackward = splitsBackward;
+  options.splitsBackward = plan.splitsBackward();
+  options.updatesApart = plan.countUpdates() > 1;
+  llvm::append_range(options.versioned, plan.versionedStages());
   return createCutStagesPass(std::move(options));
 }
 

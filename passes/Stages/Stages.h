@@ -18,9 +18,9 @@ namespace mlc {
 std::unique_ptr<mlir::Pass>
 createAssignStagesPass(const runtime::StagePlan &stages);
 
-/// `mlc-cut-stages`, with or without separate entries for the gradients of
-/// inputs and of weights.
-std::unique_ptr<mlir::Pass> createCutStagesPass(bool splitsBackward);
+/// `mlc-cut-stages`, for the schedule of a plan.
+std::unique_ptr<mlir::Pass>
+createCutStagesPass(const runtime::TrainingPlan &plan);
 
 } // namespace mlc
 

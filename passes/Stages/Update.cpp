@@ -3,6 +3,8 @@
 #include "passes/Stages/Update.h"
 #include "dialects/Module/StageFacts.h"
 #include "dialects/Module/States.h"
+#include "mlir/IR/Builders.h"
+#include "passes/Base/Remedy.h"
 #include "passes/Stages/EntryBuilder.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -20,6 +22,8 @@ public:
       : apply(apply), weights(weights), entries(apply) {}
 
   LogicalResult run() {
+    if (failed(checkReaders()))
+      return failure();
     findHomes();
     if (failed(tell()))
       return failure();
@@ -53,6 +57,23 @@ private:
     return own != weights.owners.end()
                ? own->second
                : weights.owners.lookup(getStateUse(module, state).owner);
+  }
+
+  /// A weight of several stages would change at a time of all of them.
+  LogicalResult checkReaders() {
+    auto module = apply->getParentOfType<ModuleOp>();
+    for (const auto &[state, stages] : weights.readers)
+      if (weights.updatesApart && stages.size() > 1 &&
+          getStateUse(module, state).role != runtime::StateRole::None)
+        return apply->emitError()
+               << "'" << getStateUse(module, state).owner
+               << "' is read by stages "
+               << *std::min_element(stages.begin(), stages.end()) << " and "
+               << *std::max_element(stages.begin(), stages.end())
+               << ", which the schedule updates at different times"
+               << Remedy{Remedy::Kind::Freeze,
+                         getStateUse(module, state).owner.str()};
+    return success();
   }
 
   static bool isNumber(Value value) {
@@ -98,6 +119,11 @@ private:
   }
 
   LogicalResult tell(Value value) {
+    if (weights.updatesApart)
+      return apply->emitError()
+             << "the update of a stage depends on the gradients of all, as by "
+                "their norm, and the schedule updates each stage by itself"
+             << Remedy{Remedy::Kind::UpdateTogether};
     StageEntry norm{homeOf(value), Kind::Norm};
     entries.setSource(value, norm);
     Operation *op = value.getDefiningOp();
@@ -153,13 +179,24 @@ private:
         auto module = apply->getParentOfType<ModuleOp>();
         home = weights.owners.lookup(getStateUse(module, state).owner);
       }
-      addResult(home, value, attributes);
+      addResult(home, value,
+                weights.isVersioned(state, home) ? nextOf(state) : attributes);
       if (value.getDefiningOp())
         entries.setSource(value, {home, Kind::Step});
       for (int64_t stage : weights.readers.lookup(state))
         if (stage != home)
           addResult(stage, value, attributes);
     }
+  }
+
+  /// The attributes of a result that is the next version of a state.
+  DictionaryAttr nextOf(StringAttr state) {
+    Builder b(apply.getContext());
+    const std::string next = ("next/" + state.getValue()).str();
+    setStateUse(apply->getParentOfType<ModuleOp>(), next,
+                runtime::StateRole::Next, state);
+    return b.getDictionaryAttr(
+        b.getNamedAttr(kStateAttr, b.getStringAttr(next)));
   }
 
   void addResult(int64_t stage, Value value, DictionaryAttr attributes) {

@@ -22,11 +22,22 @@ struct WeightStages {
   /// All stages that read a state, by the state's name.
   llvm::StringMap<llvm::SmallSet<int64_t, 2>> readers;
   int64_t count = 1;
+  /// Whether stages are updated by themselves, at different times.
+  bool updatesApart = false;
+  /// Those that keep versions of their weights.
+  llvm::SmallSet<int64_t, 4> versioned;
+
+  /// Whether `home`, which updates the state, keeps versions of it.
+  bool isVersioned(llvm::StringRef state, int64_t home) const {
+    return versioned.contains(home) && readers.lookup(state).contains(home);
+  }
 };
 
 /// Cuts "apply" into entries STEP and, where needed, NORM. NORM of a stage may
-/// read NORM of later stages, STEP all NORM and STEP of earlier stages. Fails
-/// with an error at an operator that cannot be cut so.
+/// read NORM of later stages, STEP all NORM and STEP of earlier stages. The new
+/// value of a state with versions is that of the state "next/NAME". Fails with
+/// an error at an operator that cannot be cut so, and if stages that are
+/// updated by themselves need gradients of others.
 mlir::LogicalResult cutUpdate(mlir::func::FuncOp apply,
                               const WeightStages &weights);
 

@@ -83,6 +83,8 @@ struct StagePlan {
   /// The schedule by which they do (runtime/schedule/Generate.h); empty: 1f1b,
   /// or interleaved-1f1b if ranks have several stages.
   std::string schedule;
+  /// Of asynchronous schedules, as ScheduleOptions has them; 0: not given.
+  int64_t updateEvery = 0, inFlight = 0;
 
   /// How many of `all` ranks run the stages where nothing else is said, so that
   /// the rest makes copies of the pipeline: as many as the table in a file has
@@ -128,6 +130,10 @@ struct TrainingPlan {
   std::vector<bool> stagesOf(int64_t rank) const;
   /// Whether the schedule has the gradients of inputs and of weights apart.
   bool splitsBackward() const;
+  /// Updates of each stage in a step: several if the schedule is asynchronous.
+  int64_t countUpdates() const;
+  /// The stages that then keep versions of their weights.
+  std::vector<int64_t> versionedStages() const;
 };
 
 struct Plan {

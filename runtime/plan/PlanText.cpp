@@ -46,6 +46,10 @@ void addStages(const StagePlan &plan, Writer &writer) {
                                            : "[" + ends + "{}]");
   if (!plan.schedule.empty())
     writer.add("schedule", jsonString(plan.schedule));
+  if (plan.updateEvery)
+    writer.add("update_every", std::to_string(plan.updateEvery));
+  if (plan.inFlight)
+    writer.add("in_flight", std::to_string(plan.inFlight));
 }
 
 void addTraining(const TrainingPlan &plan, Writer &writer) {
@@ -107,11 +111,16 @@ std::string Plan::text() const {
 }
 
 std::string Plan::checkpointText() const {
-  return training && training->ranks > 1 &&
-                 training->statistics == BatchStatistics::Local
-             ? "batch statistics of each of " +
-                   std::to_string(training->ranks) + " ranks\n"
-             : "";
+  std::string text;
+  if (training && training->ranks > 1 &&
+      training->statistics == BatchStatistics::Local)
+    text += "batch statistics of each of " + std::to_string(training->ranks) +
+            " ranks\n";
+  // Adam counts them.
+  if (const int64_t updates = training ? training->countUpdates() : 1;
+      updates > 1)
+    text += std::to_string(updates) + " updates of a step\n";
+  return text;
 }
 
 //===----------------------------------------------------------------------===//
@@ -176,7 +185,8 @@ private:
                                         "prefetch_limit", "batch_statistics",
                                         "staleness",      "accumulate",
                                         "groups",         "stages",
-                                        "schedule"};
+                                        "schedule",       "update_every",
+                                        "in_flight"};
     std::string all;
     for (const char *one : known) {
       if (key == one)
@@ -316,6 +326,8 @@ private:
            : key == "prefetch_limit"   ? &training.prefetchLimit
            : key == "accumulate"       ? &training.accumulate
            : key == "groups"           ? &training.groups
+           : key == "update_every"     ? &training.stages.updateEvery
+           : key == "in_flight"        ? &training.stages.inFlight
                                        : &training.staleness;
   }
 

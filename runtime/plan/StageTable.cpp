@@ -5,9 +5,8 @@
 #include "runtime/Text.h"
 #include "runtime/Training.h"
 #include "runtime/plan/Plan.h"
-#include "runtime/schedule/Check.h"
 #include "runtime/schedule/Generate.h"
-#include "runtime/schedule/Table.h"
+#include "runtime/schedule/Versions.h"
 
 #include <algorithm>
 #include <cctype>
@@ -16,6 +15,13 @@ using namespace mlc::runtime;
 
 static Status wrong(const std::string &what) {
   return Status::error(MLC_USAGE, what);
+}
+
+static bool isFile(const std::string &schedule) {
+  constexpr std::string_view ending = ".csv";
+  return schedule.size() > ending.size() &&
+         std::equal(ending.rbegin(), ending.rend(), schedule.rbegin(),
+                    [](char a, char b) { return a == std::tolower(b); });
 }
 
 /// Checks what of the schedule does not depend on others.
@@ -38,6 +44,10 @@ static Status checkStages(const StagePlan &stages) {
                  "the ranks can split the batch too");
   if (stages.ranks == 1 && !stages.schedule.empty())
     return wrong("a schedule is of several ranks, and there is one; give more");
+  if ((stages.updateEvery || stages.inFlight) &&
+      (stages.schedule.empty() || isFile(stages.schedule)))
+    return wrong("gradients before an update, and micro-batches in flight, are "
+                 "of a schedule with a name, such as ampnet; leave them out");
   return Status::success();
 }
 
@@ -64,13 +74,6 @@ Status Plan::checkStaged() const {
   return own.makeTable(table);
 }
 
-static bool isFile(const std::string &schedule) {
-  constexpr std::string_view ending = ".csv";
-  return schedule.size() > ending.size() &&
-         std::equal(ending.rbegin(), ending.rend(), schedule.rbegin(),
-                    [](char a, char b) { return a == std::tolower(b); });
-}
-
 int64_t StagePlan::chooseRanks(int64_t all) const {
   if (isFile(schedule)) {
     FileBytes bytes;
@@ -90,12 +93,11 @@ static Status checkCells(const schedule::Table &table) {
   for (size_t rank = 0; rank < table.ranks.size(); ++rank)
     for (size_t cell = 0; cell < table.ranks[rank].size(); ++cell)
       if (const schedule::Action &action = table.ranks[rank][cell];
-          action.slice != schedule::kNone || action.version != schedule::kNone)
+          action.slice != schedule::kNone)
         return Status::badFile(
             "rank " + std::to_string(rank) + ", cell " + std::to_string(cell) +
             ", " + toString(action) +
-            ": training knows neither slices nor weight versions; leave them "
-            "out");
+            ": training does not know slices; leave them out");
   return Status::success();
 }
 
@@ -121,7 +123,10 @@ static Status readTable(const TrainingPlan &plan, schedule::Table &table) {
   // Ranks go on while they send.
   options.isBuffered = true;
   if (status.ok())
-    status = schedule::check(table, options);
+    status = schedule::checkPromises(table, options);
+  std::vector<schedule::StageVersions> versions;
+  if (status.ok() && schedule::isAsynchronous(table))
+    status = schedule::findVersions(table, versions);
   if (!status.ok())
     status.message = printable(path) + ": " + status.message;
   return status;
@@ -138,10 +143,9 @@ Status TrainingPlan::makeTable(schedule::Table &table) const {
   options.stages = stages.count;
   options.ranks = stages.ranks;
   options.microBatches = accumulate;
+  options.updateEvery = stages.updateEvery;
+  options.inFlight = stages.inFlight;
   const schedule::ScheduleRow *row = schedule::findSchedule(name);
-  if (row && !row->isSynchronous)
-    return wrong("the schedule " + printable(name) +
-                 " is asynchronous, which training is not yet");
   if (row && row->hasSlices)
     return wrong("the schedule " + printable(name) +
                  " has slices, which training does not know yet; give gpipe");
@@ -175,4 +179,29 @@ bool TrainingPlan::splitsBackward() const {
           action.kind == schedule::ActionKind::WeightGradient)
         return true;
   return false;
+}
+
+/// The versions of the stages of an asynchronous schedule, else none.
+static std::vector<schedule::StageVersions>
+findVersions(const TrainingPlan &plan) {
+  schedule::Table table;
+  std::vector<schedule::StageVersions> all;
+  if (plan.stages.ranks > 1 && plan.makeTable(table).ok() &&
+      schedule::isAsynchronous(table))
+    (void)schedule::findVersions(table, all);
+  return all;
+}
+
+int64_t TrainingPlan::countUpdates() const {
+  const std::vector<schedule::StageVersions> all = findVersions(*this);
+  return all.empty() ? 1 : static_cast<int64_t>(all.front().gradients.size());
+}
+
+std::vector<int64_t> TrainingPlan::versionedStages() const {
+  std::vector<int64_t> found;
+  const std::vector<schedule::StageVersions> all = findVersions(*this);
+  for (size_t stage = 0; stage < all.size(); ++stage)
+    if (all[stage].slots > 1)
+      found.push_back(static_cast<int64_t>(stage));
+  return found;
 }

@@ -27,6 +27,10 @@ private:
   size_t count() const {
     return trainer.getProgram().artifact().states().size();
   }
+  /// A version in the making is nothing that a step begins with.
+  bool isKept(size_t index) const {
+    return trainer.getProgram().state(index).role != StateRole::Next;
+  }
   Status view(size_t index, HostTensor &state) const;
 
   Trainer &trainer;
@@ -52,8 +56,8 @@ Status KeptStates::view(size_t index, HostTensor &state) const {
 Status KeptStates::copy() {
   for (size_t i = 0; i < count(); ++i) {
     HostTensor now, copied;
-    Status status = view(i, now);
-    if (status.ok())
+    Status status = isKept(i) ? view(i, now) : Status::success();
+    if (status.ok() && isKept(i))
       status = HostTensor::zeros(now.type, now.dims, copied);
     if (!status.ok())
       return status;
@@ -67,6 +71,8 @@ Status KeptStates::copy() {
 Status KeptStates::putBack() const {
   for (size_t i = 0; i < states.size(); ++i) {
     const HostTensor &state = states[i];
+    if (!isKept(i))
+      continue;
     if (mlc_status status = mlc_session_set_state(
             trainer.session(), i, state.type, state.dims.size(),
             state.dims.data(), state.data.get(), MLC_SPACE_HOST))
@@ -80,6 +86,8 @@ Status KeptStates::areFinite(bool &finite) const {
   int64_t infinite = 0;
   for (size_t i = 0; i < count() && !infinite; ++i) {
     HostTensor now;
+    if (!isKept(i))
+      continue;
     if (Status status = view(i, now); !status.ok())
       return status;
     infinite = findNotFinite(now, 0, now.elements(), /*isNaN=*/false) >= 0;

@@ -32,6 +32,20 @@ void Stages::findLine(const Artifact &artifact, int rank, int ranks) {
     }
 }
 
+/// On one rank the stages of a step run in turn, and its update follows.
+static Status checkAlone(const Training &training) {
+  schedule::Table table;
+  if (training.schedule.empty())
+    return Status::success();
+  Status status = schedule::Table::parse(training.schedule, table);
+  if (status.ok() && schedule::isAsynchronous(table))
+    return Status::error(MLC_USAGE,
+                         "the schedule is asynchronous, of " +
+                             std::to_string(table.ranks.size()) +
+                             " ranks, and there is one; start as many");
+  return status;
+}
+
 Status Stages::of(const Artifact &artifact, int rank, int ranks,
                   bool isBuffered, Stages &stages) {
   const int64_t count = artifact.training()->stages;
@@ -49,7 +63,7 @@ Status Stages::of(const Artifact &artifact, int rank, int ranks,
   stages.replicaOfBatch.assign(batches, 0);
   stages.findLine(artifact, rank, ranks);
   if (stages.lines == 1)
-    return Status::success();
+    return checkAlone(*artifact.training());
   Status status = stages.readTable(artifact, isBuffered);
   if (status.ok())
     status = stages.place(batches);
@@ -116,6 +130,11 @@ Status Stages::readTable(const Artifact &artifact, bool isBuffered) {
             std::to_string(count()) + " and " +
             std::to_string(artifact.training()->accumulate) +
             "; compile the artifact for these");
+  return checkTable(artifact, isBuffered);
+}
+
+/// Adds transfers, and finds versions of weights.
+Status Stages::checkTable(const Artifact &artifact, bool isBuffered) {
   // By the stages of what is read and of the reader.
   std::map<std::pair<int32_t, int32_t>, bool> reads;
   for (auto [source, reader] : findReaders(artifact)) {
@@ -138,7 +157,9 @@ Status Stages::readTable(const Artifact &artifact, bool isBuffered) {
   options.reads = all;
   options.isTraining = true;
   options.isBuffered = isBuffered;
-  Status status = schedule::check(table, options);
+  Status status = schedule::checkPromises(table, options);
+  if (status.ok() && schedule::isAsynchronous(table))
+    status = schedule::findVersions(table, stageVersions);
   if (!status.ok())
     status.message = "the table of the schedule: " + status.message;
   return status;
@@ -156,11 +177,10 @@ Status Stages::place(int64_t batches) {
     ranks.clear();
   for (size_t r = 0; r < table.ranks.size(); ++r)
     for (const schedule::Action &action : table.ranks[r]) {
-      if (action.slice != schedule::kNone || action.version != schedule::kNone)
-        return Status::error(MLC_UNSUPPORTED,
-                             "the schedule has " + toString(action) +
-                                 "; training knows neither slices nor weight "
-                                 "versions");
+      if (action.slice != schedule::kNone)
+        return Status::error(MLC_UNSUPPORTED, "the schedule has " +
+                                                  toString(action) +
+                                                  "; training has no slices");
       if (!schedule::isCompute(action.kind) ||
           !schedule::hasMicroBatch(action.kind))
         continue;

@@ -6,6 +6,7 @@
 #include "runtime/Artifact.h"
 #include "runtime/Ranks.h"
 #include "runtime/schedule/StageEntry.h"
+#include "runtime/schedule/Versions.h"
 
 #include <optional>
 
@@ -55,12 +56,25 @@ public:
   }
 
   bool hasTable() const { return !table.ranks.empty(); }
+  /// Whether the table updates weights while micro-batches are under way.
+  bool isAsynchronous() const { return !stageVersions.empty(); }
+  /// Of an asynchronous table.
+  const schedule::StageVersions &versions(int64_t stage) const {
+    return stageVersions[stage];
+  }
+  /// The updates of each stage in a step.
+  int64_t countUpdates() const {
+    return isAsynchronous()
+               ? static_cast<int64_t>(stageVersions[0].gradients.size())
+               : 1;
+  }
   /// The actions of a rank in the table.
   const std::vector<schedule::Action> &actions(int rank) const {
     return table.ranks[rank];
   }
-  /// The entries that update, in the order in which all ranks see them: what an
-  /// entry reads comes from an earlier one.
+  /// The entries that update, of a table that is not asynchronous, in the order
+  /// in which all ranks see them: what an entry reads comes from an earlier
+  /// one.
   std::vector<size_t> updates() const;
   /// One for each pair of ranks of which the first sends to the second, of all
   /// copies, by their numbers among all ranks.
@@ -71,6 +85,7 @@ public:
 private:
   void findLine(const Artifact &artifact, int rank, int ranks);
   Status readTable(const Artifact &artifact, bool isBuffered);
+  Status checkTable(const Artifact &artifact, bool isBuffered);
   Status place(int64_t batches);
   Status checkStatistics(const Artifact &artifact) const;
   void findChannels(const Artifact &artifact);
@@ -88,6 +103,7 @@ private:
   std::vector<std::vector<int>> replicas;
   std::vector<size_t> replicaOfBatch;
   schedule::Table table;
+  std::vector<schedule::StageVersions> stageVersions;
   std::vector<Ranks::Channel> pairs;
 };
 

@@ -1,6 +1,7 @@
 //===- StepEntries.cpp - The entries of a step, ready to run --------------===//
 
 #include "runtime/train/StepEntries.h"
+#include "runtime/ApiCall.h"
 #include "runtime/Text.h"
 
 #include <algorithm>
@@ -80,7 +81,9 @@ Status StepEntries::open(mlc_artifact *handle, const mlc_session_options &how) {
   if (Status status = openGroups(others); !status.ok())
     return status;
   sums.open(*artifact, stages, others, session());
-  return carried.open(*artifact, stages, others);
+  Status status = versions.open(*artifact, stages, stages.line(),
+                                *session()->impl.states());
+  return status.ok() ? carried.open(*artifact, stages, others) : status;
 }
 
 /// Ranks of different stages prepare different collectives, so all of them make
@@ -174,42 +177,81 @@ Status StepEntries::run(const Action &action) {
                                       : status;
 }
 
-Status StepEntries::runBatches(BatchSource &source, int64_t number,
-                               double &loss) {
+Status StepEntries::runBatch(const Action &action, BatchSource &source,
+                             int64_t number, double &loss) {
+  const int64_t batch = number + *action.batch;
+  setNumber(InputRole::BatchNumber, double(batch));
+  setNumber(InputRole::Keep, hasGradients[action.entry]);
+  hasGradients[action.entry] = true;
+  if (!labels.empty())
+    setNumber(InputRole::LabelCount, labels[action.from][action.update]);
+  Status status =
+      readsSamples[action.entry] ? fill(source, batch) : Status::success();
+  if (status.ok())
+    status = run(action);
+  double one = 0;
+  if (auto output = findOutput(action.entry, "loss"); status.ok() && output)
+    status = entries[action.entry].readNumber(*output, one);
+  loss += status.ok() ? one : 0;
+  return status;
+}
+
+/// An update of an asynchronous schedule; the stage's sums begin anew.
+Status StepEntries::runVersionedUpdate(const Action &action) {
+  for (size_t entry = 0; entry < entries.size(); ++entry)
+    if (stages.entry(entry) && stages.entry(entry)->stage == action.from)
+      hasGradients[entry] = false;
+  setNumber(InputRole::GradientCount,
+            double(stages.versions(action.from).gradients[action.update]));
+  return run(action);
+}
+
+/// Counts the labels of the batches of each update.
+void StepEntries::countLabels(const BatchSource &source, int64_t number) {
+  if (!stages.isAsynchronous() || !has(InputRole::LabelCount))
+    return;
+  labels.resize(stages.count());
+  for (int64_t stage = 0; stage < stages.count(); ++stage) {
+    const schedule::StageVersions &all = stages.versions(stage);
+    labels[stage].assign(all.gradients.size(), 0);
+    for (size_t batch = 0; batch < all.updateOf.size(); ++batch)
+      labels[stage][all.updateOf[batch]] +=
+          double(source.countLabels(number + int64_t(batch))) /
+          double(all.gradients[all.updateOf[batch]]);
+  }
+}
+
+Status
+StepEntries::runBatches(BatchSource &source, int64_t number, double &loss,
+                        const std::function<void(int64_t)> &beforeUpdate) {
   loss = 0;
   filled.reset();
   // An entry's first run in a step begins new sums of gradients.
-  std::vector<uint8_t> hasGradients(entries.size());
+  hasGradients.assign(entries.size(), false);
+  countLabels(source, number);
+  Status status;
   for (const Action &action : actions) {
-    if (!action.batch)
-      continue;
-    if (action.kind != Action::Run) {
-      if (Status status = run(action); !status.ok())
-        return status;
-      continue;
-    }
-    const int64_t batch = number + *action.batch;
-    setNumber(InputRole::BatchNumber, double(batch));
-    setNumber(InputRole::Keep, hasGradients[action.entry]);
-    hasGradients[action.entry] = true;
-    Status status =
-        readsSamples[action.entry] ? fill(source, batch) : Status::success();
-    if (status.ok())
+    if (action.kind == Action::Run)
+      versions.choose(action);
+    if (action.batch && action.kind == Action::Run) {
+      status = runBatch(action, source, number, loss);
+    } else if (action.batch) {
       status = run(action);
-    double one = 0;
-    if (auto output = findOutput(action.entry, "loss"); status.ok() && output)
-      status = entries[action.entry].readNumber(*output, one);
+    } else if (stages.isAsynchronous()) {
+      beforeUpdate(action.update);
+      status = runVersionedUpdate(action);
+    }
     if (!status.ok())
       return status;
-    loss += one;
   }
-  return Status::success();
+  versions.finish();
+  return status;
 }
 
 Status StepEntries::runUpdate() {
   Status status;
   for (const Action &action : actions)
-    if (status.ok() && !action.batch)
+    if (status.ok() && !action.batch && !stages.isAsynchronous())
       status = run(action);
   return status.ok() ? carried.finish() : status;
 }
@@ -224,6 +266,13 @@ Status StepEntries::evaluate(BatchSource &source, int64_t number, double &loss,
   if (status.ok())
     status = entry.readNumber(0, loss);
   return status.ok() && right ? entry.readNumber(1, *right) : status;
+}
+
+int64_t StepEntries::lossGroupOf(int64_t batch) const {
+  for (size_t i = 0; i < entries.size() && stages.isAsynchronous(); ++i)
+    if (stages.entry(i) && findOutput(i, "loss"))
+      return stages.versions(stages.entry(i)->stage).updateOf[batch];
+  return 0;
 }
 
 bool StepEntries::countsRight() const {
@@ -276,7 +325,9 @@ bool StepEntries::usesState(size_t state) const {
 std::vector<int> StepEntries::ranksOfState(size_t state) const {
   int line = 0;
   for (size_t i = entries.size(); i-- > 0;)
-    if (stages.entry(i) && artifact->stateUse(i).writes[state])
+    if (const StateUse &use = artifact->stateUse(i);
+        stages.entry(i) && (use.writes[state] ||
+                            use.writes[versions.nextOf(state).value_or(state)]))
       line = stages.ranksOf(stages.entry(i)->stage).front();
   const std::vector<MeshAxis> &mesh = artifact->mesh();
   if (mesh.empty())

@@ -9,7 +9,9 @@
 #include "runtime/train/Program.h"
 #include "runtime/train/StageSums.h"
 #include "runtime/train/StepSchedule.h"
+#include "runtime/train/WeightVersions.h"
 
+#include <functional>
 #include <map>
 
 namespace mlc::runtime::train {
@@ -37,10 +39,18 @@ public:
   /// Whether stages of the step run on several ranks.
   bool isPipeline() const { return stages.hasTable(); }
 
+  /// Updates of a weight in a step.
+  int64_t countUpdates() const { return stages.countUpdates(); }
+  /// The batches of a step that are averaged together for the loss, each with
+  /// others of an update, as numbers from 0 on by batch.
+  int64_t lossGroupOf(int64_t batch) const;
+
   /// Runs the actions of the step's batches, with `number` as that of the first
   /// over the whole training; `loss` is the sum of their losses, 0 on a rank
-  /// without the loss.
-  Status runBatches(BatchSource &source, int64_t number, double &loss);
+  /// without the loss. An asynchronous schedule's updates are among them, and
+  /// `beforeUpdate` is called with the number of each in the step.
+  Status runBatches(BatchSource &source, int64_t number, double &loss,
+                    const std::function<void(int64_t)> &beforeUpdate);
   /// Runs the other actions, which change the weights.
   Status runUpdate();
   /// Runs the entry "evaluate" on a batch; gives its loss and, if `right` is
@@ -63,6 +73,8 @@ public:
   /// Sums over the entries that have run in steps.
   Status addMemory(uint64_t &arena, uint64_t &bound) const;
   uint64_t allocations() const;
+  /// Bytes of versions of weights.
+  uint64_t versionBytes() const { return versions.bytes(); }
   /// Forgets what a failed step has left.
   void reset() { carried.clear(); }
 
@@ -71,6 +83,10 @@ private:
   Status bind(size_t entry);
   Status fill(BatchSource &source, int64_t number);
   Status run(const Action &action);
+  Status runBatch(const Action &action, BatchSource &source, int64_t number,
+                  double &loss);
+  Status runVersionedUpdate(const Action &action);
+  void countLabels(const BatchSource &source, int64_t number);
   std::optional<size_t> findOutput(size_t entry, const std::string &name) const;
 
   const Artifact *artifact = nullptr;
@@ -86,6 +102,12 @@ private:
   std::map<InputRole, HostTensor> numbers;
   Carried carried;
   StageSums sums;
+  WeightVersions versions;
+  /// Whether an entry has added to sums of gradients since the last update.
+  std::vector<uint8_t> hasGradients;
+  /// For each stage and update of it in an asynchronous step, the mean number
+  /// of labels of its batches.
+  std::vector<std::vector<double>> labels;
   /// The batch that the samples are of.
   std::optional<int64_t> filled;
 };

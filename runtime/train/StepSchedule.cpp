@@ -37,7 +37,27 @@ static void addInTurn(const Stages &stages, int64_t batches,
   }
 }
 
-/// What the table has for the rank, except updates.
+/// A run of an asynchronous table.
+static Action makeVersioned(const Stages &stages,
+                            const schedule::Action &action, size_t entry,
+                            int64_t updates) {
+  const schedule::StageVersions &all = stages.versions(action.stage);
+  Action run{Action::Run, entry, std::nullopt, action.stage, action.stage};
+  run.update = updates;
+  if (action.kind == ActionKind::Step) {
+    run.reads = all.slotOf[updates];
+    run.writes = all.slotOf[updates + 1];
+    return run;
+  }
+  run.batch = action.microBatch;
+  run.update = all.updateOf[action.microBatch];
+  // Without a number it is the newest.
+  run.reads =
+      all.slotOf[action.version == schedule::kNone ? updates : action.version];
+  return run;
+}
+
+/// What the table has for the rank; updates only if it is asynchronous.
 static void addTable(const Stages &stages, int rank, StepSchedule &schedule) {
   std::vector<uint8_t> isReduced(stages.count());
   auto reduce = [&](int64_t stage) {
@@ -46,8 +66,17 @@ static void addTable(const Stages &stages, int rank, StepSchedule &schedule) {
       schedule.push_back({Action::Reduce, 0, std::nullopt, stage, stage});
     isReduced[stage] = true;
   };
+  std::vector<int64_t> updates(stages.count());
   for (const schedule::Action &action : stages.actions(rank)) {
-    if (schedule::isSend(action.kind) || schedule::isReceive(action.kind)) {
+    if (stages.isAsynchronous() && (action.kind == ActionKind::Step ||
+                                    (schedule::isCompute(action.kind) &&
+                                     schedule::hasMicroBatch(action.kind)))) {
+      int64_t &done = updates[action.stage];
+      for (size_t entry : entriesOf(stages, action.stage, action.kind))
+        schedule.push_back(makeVersioned(stages, action, entry, done));
+      done += action.kind == ActionKind::Step;
+    } else if (schedule::isSend(action.kind) ||
+               schedule::isReceive(action.kind)) {
       Action move{Action::Transfer, 0, action.microBatch, action.stage,
                   schedule::peerOf(action)};
       if (schedule::isReceive(action.kind))
@@ -81,6 +110,8 @@ StepSchedule train::makeStepSchedule(const Artifact &artifact,
     addTable(stages, rank, made);
   else
     addInTurn(stages, batches, made);
+  if (stages.isAsynchronous())
+    return made;
   for (size_t entry : stages.updates())
     made.push_back({stages.isOn(stages.entry(entry)->stage, rank)
                         ? Action::Run

@@ -37,6 +37,11 @@ struct Action {
   /// Which of the step's batches it is about, from 0; nothing: an update.
   std::optional<int64_t> batch = {};
   int64_t from = 0, to = 0;
+  /// In asynchronous schedules, of a run: the slot of the version of weights
+  /// that it reads; the one that an update writes; and which update of its
+  /// stage in the step it is, or gives gradients to, from 0.
+  int32_t reads = 0, writes = 0;
+  int64_t update = 0;
 };
 
 using StepSchedule = std::vector<Action>;
@@ -44,8 +49,8 @@ using StepSchedule = std::vector<Action>;
 /// The schedule of a training artifact on a rank. In one stage: its first entry
 /// for each batch of a step, then "apply" if it has one. In several: on one
 /// rank, each batch goes forward through the stages and back; on several, the
-/// actions of the artifact's table. Then norms, then updates
-/// (docs/Pipelines.md).
+/// actions of the artifact's table. Then norms, then updates; an asynchronous
+/// table has its own (docs/Pipelines.md).
 StepSchedule makeStepSchedule(const Artifact &artifact, const Stages &stages,
                               int rank);
 

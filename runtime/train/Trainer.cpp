@@ -114,7 +114,7 @@ int64_t Trainer::countLabels(const BatchSource &source, int64_t step) const {
   return counted;
 }
 
-Status Trainer::computeGradients(BatchSource &source, double &loss) {
+Status Trainer::runBatches(BatchSource &source, double rate, double &loss) {
   const int64_t batches = training().accumulate;
   if (entries.has(InputRole::Keep))
     entries.setNumber(InputRole::LossScale, lossScale.getScale());
@@ -123,11 +123,19 @@ Status Trainer::computeGradients(BatchSource &source, double &loss) {
     entries.setNumber(InputRole::LabelCount,
                       double(countLabels(source, done)) / double(batches));
   double sum = 0;
-  Status status = entries.runBatches(source, done * batches, sum);
+  Status status =
+      entries.runBatches(source, done * batches, sum, [&](int64_t update) {
+        setScalars(rate, done * entries.countUpdates() + update,
+                   lossScale.getScale());
+      });
   if (!status.ok())
     entries.reset();
   loss = sum / double(batches);
   return named(status);
+}
+
+Status Trainer::computeGradients(BatchSource &source, double &loss) {
+  return runBatches(source, /*rate=*/0, loss);
 }
 
 Status Trainer::applyGradients(double rate, int64_t number, double scale) {
@@ -144,7 +152,7 @@ Status Trainer::run(BatchSource &source, double rate, double &loss) {
   // A single entry for the whole step reads them.
   setScalars(rate, done, lossScale.getScale());
   uint64_t before = group().bytesSent();
-  Status status = computeGradients(source, loss);
+  Status status = runBatches(source, rate, loss);
   if (status.ok())
     status = named(entries.runUpdate());
   if (status.ok())
@@ -195,11 +203,15 @@ Status Trainer::memory(TrainingMemory &memory) const {
   for (size_t i = 0; i < program.artifact().states().size(); ++i) {
     if (entries.isPipeline() && !entries.usesState(i))
       continue;
+    // Counted with the versions.
+    if (program.state(i).role == StateRole::Next)
+      continue;
     mlc_tensor tensor;
     if (mlc_status status = mlc_session_state(session(), i, &tensor))
       return named(lastFailure(status));
     memory.states += tensor.bytes;
   }
+  memory.states += entries.versionBytes();
   if (Status status = entries.addMemory(memory.arena, memory.bound);
       !status.ok())
     return named(status);

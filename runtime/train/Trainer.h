@@ -127,6 +127,7 @@ private:
   Status fetchState(size_t index, HostTensor &value) const;
   Status shareStates();
   void setScalars(double rate, int64_t number, double scale);
+  Status runBatches(BatchSource &source, double rate, double &loss);
   int64_t countLabels(const BatchSource &source, int64_t step) const;
   std::string howToConverge() const;
 

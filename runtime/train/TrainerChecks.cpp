@@ -6,13 +6,26 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <map>
 
 using namespace mlc::runtime;
 using namespace mlc::runtime::train;
 
 std::string Trainer::whyNoLoss(const BatchSource &source, int64_t step) const {
-  if (!training().labels || countLabels(source, step) > 0)
+  if (!training().labels)
     return "";
+  // Those of an update are averaged together.
+  std::map<int64_t, int64_t> counted;
+  const int64_t batches = training().accumulate;
+  for (int64_t b = 0; b < batches; ++b)
+    counted[entries.lossGroupOf(b)] += source.countLabels(step * batches + b);
+  if (std::all_of(counted.begin(), counted.end(),
+                  [](const auto &group) { return group.second > 0; }))
+    return "";
+  if (counted.size() > 1)
+    return "all labels of an update's batches are negative, which do not "
+           "count; give others, or a larger " +
+           option(options.spelling, "batch");
   return std::string("all labels of ") +
          (training().accumulate == 1 ? "its batch" : "its batches") +
          " are negative, which do not count; give others, or a larger " +

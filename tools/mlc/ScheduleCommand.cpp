@@ -12,6 +12,7 @@
 #include "tools/mlc/Failure.h"
 #include "tools/mlc/OutputFile.h"
 #include "tools/mlc/SchedulePictures.h"
+#include "tools/mlc/SliceFlags.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 #include <fmt/format.h>
@@ -92,7 +93,7 @@ public:
             cl::sub(sub)),
         output("o", cl::init("-"), cl::value_desc("file"),
                cl::desc("Write the table to this file, as CSV"), cl::sub(sub)),
-        pictures(sub) {}
+        slicing(sub), pictures(sub) {}
 
   llvm::Error run() override;
 
@@ -117,6 +118,7 @@ private:
   cl::list<std::string> reads;
   cl::opt<bool> updates, csv;
   cl::opt<std::string> output;
+  SliceFlags slicing;
   SchedulePictures pictures;
 
   Table table;
@@ -177,6 +179,15 @@ llvm::Error ScheduleCommand::readTable() {
 llvm::Error ScheduleCommand::makeTable() {
   ScheduleOptions options{name,         stages, ranks,       chunks,
                           microBatches, slices, updateEvery, inFlight};
+  if (slicing.isGiven()) {
+    // Each rank has a stage. What is missing is refused below.
+    if (llvm::Error error = slicing.find(std::max<int64_t>({stages, ranks, 1}),
+                                         std::max<int64_t>(microBatches, 1)))
+      return error;
+    options.slices = slicing.count();
+    pictures.setSliceTime(
+        [this](int64_t slice) { return slicing.timeOf(slice); });
+  }
   Status status = generate(options, table);
   if (status.ok())
     promises = promisesOf(options, table);
@@ -252,6 +263,8 @@ llvm::Error ScheduleCommand::run() {
   }
   if (llvm::Error error = checkFlags())
     return error;
+  if (llvm::Error error = slicing.check(name, slices != 0))
+    return error;
   if (llvm::Error error = pictures.checkFlags())
     return error;
   if (llvm::Error error = checkFiles())
@@ -275,6 +288,8 @@ llvm::Error ScheduleCommand::print() {
   if (hasGrid || !outputs.empty())
     if (llvm::Error error = pictures.simulate(table, allReads, source))
       return error;
+  if (slicing.isGiven() && (hasGrid || output != "-"))
+    llvm::outs() << slicing.text();
   auto write = [&](llvm::raw_ostream &os) {
     os << (hasGrid ? pictures.grid(table, title) : table.text());
     return llvm::Error::success();

@@ -117,6 +117,18 @@ llvm::Error SchedulePictures::simulate(const Table &table,
   options.transfer = [this](int32_t, int64_t, int32_t, int32_t) {
     return messageTime;
   };
+  if (sliceTime)
+    options.compute = [this](const mlc::runtime::schedule::Action &action) {
+      using Kind = mlc::runtime::schedule::ActionKind;
+      const Time whole = action.kind == Kind::Forward ? stageTimes.forward
+                         : action.kind == Kind::InputGradient ? stageTimes.input
+                         : action.kind == Kind::WeightGradient
+                             ? stageTimes.weight
+                             : stageTimes.step;
+      return action.slice < 0
+                 ? whole
+                 : Time(std::llround(double(whole) * sliceTime(action.slice)));
+    };
   Status status = makeTimeline(table, options, timeline);
   return status.ok() ? llvm::Error::success()
                      : fail(static_cast<Exit>(status.code),

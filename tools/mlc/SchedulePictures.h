@@ -25,6 +25,10 @@ public:
   llvm::Error checkTable(const runtime::schedule::Table &table,
                          runtime::schedule::CheckOptions options,
                          llvm::StringRef name) const;
+  /// F, I and W of a slice take `--times` times as long as this says.
+  void setSliceTime(std::function<double(int64_t)> time) {
+    sliceTime = std::move(time);
+  }
   /// Gives the table's actions times.
   llvm::Error simulate(const runtime::schedule::Table &table,
                        const std::vector<runtime::schedule::Reading> &reads,
@@ -48,6 +52,7 @@ private:
   llvm::cl::opt<double> transferTime;
   llvm::cl::opt<std::string> svg, trace;
 
+  std::function<double(int64_t)> sliceTime;
   simulator::StageTimes stageTimes;
   simulator::Time messageTime = 0;
   simulator::Timeline timeline;

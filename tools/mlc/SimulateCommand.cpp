@@ -82,11 +82,20 @@ private:
 } // namespace
 
 Time Simulation::onOneRank() const {
+  // All ranks of a stage update it.
+  std::vector<int64_t> updates(stages.size());
+  for (const auto &actions : table.ranks) {
+    std::vector<int64_t> own(stages.size());
+    for (const schedule::Action &action : actions)
+      if (action.kind == schedule::ActionKind::Step)
+        updates[action.stage] =
+            std::max(updates[action.stage], ++own[action.stage]);
+  }
   Time sum = 0;
-  for (const StageTimes &stage : stages)
+  for (auto [stage, count] : llvm::zip(stages, updates))
     sum += (stage.forward + stage.input + stage.weight) *
                table.countMicroBatches() +
-           stage.step;
+           stage.step * count;
   return sum;
 }
 
@@ -149,9 +158,11 @@ llvm::Expected<Simulation> SimulateCommand::simulate() {
   const std::string &target = machines.deviceOf(0).target;
   if (model.target.getNumOccurrences() == 0 && !target.empty())
     model.target = target;
-  auto read = readTrainingModel(
-      model, training, &optimizer, batch,
-      {split.accumulate, false, false, /*isApart=*/true, false, false}, &*plan);
+  auto read =
+      readTrainingModel(model, training, &optimizer, batch,
+                        {split.accumulate, false, false, /*isApart=*/true,
+                         false, false, split.countUpdates() > 1},
+                        &*plan);
   if (!read)
     return read.takeError();
   if (read->training.batch == 0)

@@ -10,8 +10,9 @@
 
 namespace mlc::cli {
 
-/// `--stages`, `--stage-ends` and `--pipeline` (docs/Pipelines.md), and the
-/// mesh of training: `--mesh` and `--shard` (docs/DataParallel.md).
+/// `--stages`, `--stage-ends`, `--pipeline` and the sizes of schedules
+/// (docs/Pipelines.md), and the mesh of training: `--mesh` and `--shard`
+/// (docs/DataParallel.md).
 class StageFlags {
 public:
   explicit StageFlags(llvm::cl::SubCommand &sub);
@@ -31,6 +32,7 @@ private:
   llvm::cl::opt<int64_t> stages;
   llvm::cl::list<std::string> ends;
   llvm::cl::opt<std::string> schedule;
+  llvm::cl::opt<int64_t> updateEvery, inFlight;
   llvm::cl::opt<std::string> mesh;
   llvm::cl::list<std::string> shards;
 };

@@ -191,10 +191,13 @@ TrainCommand::prepare(const mlc::runtime::Plan &plan, bool isServer,
   const bool isWorker = split.hasServer && !isServer;
   const bool evaluates =
       !flags.evaluationFile.empty() || !flags.artifact.empty();
-  const mlc::TrainingEntries entries{
-      split.accumulate, evaluates && !isWorker,
-      flags.keepHalf,   split.hasServer || split.isStaged(),
-      isWorker,         countsRight() && !isWorker};
+  const mlc::TrainingEntries entries{split.accumulate,
+                                     evaluates && !isWorker,
+                                     flags.keepHalf,
+                                     split.hasServer || split.isStaged(),
+                                     isWorker,
+                                     countsRight() && !isWorker,
+                                     split.countUpdates() > 1};
   const bool isSplit =
       isWorker || split.isStaged() || (!split.hasServer && split.isSplit());
   auto read = readTrainingModel(model, training, &optimizerFlags, flags.batch,

@@ -478,6 +478,7 @@ llvm::Error mlc::cli::writePhase(const ModelOptions &options,
     entries.isApart = entries.computesAlone = true;
   }
   entries.isApart |= split.isStaged();
+  entries.countsGradients = split.countUpdates() > 1;
   const bool isSplit = split.isStaged() || split.isSplit();
   if (flags.compileTo.is("distribute") && !isSplit)
     warn(options.model, "nothing is distributed: there is one rank; give "

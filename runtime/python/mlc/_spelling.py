@@ -7,10 +7,10 @@ from collections.abc import Mapping
 KEYWORDS = {flag: flag.replace("-", "_") for flag in (
     "accumulate", "algorithm", "assume", "autocast", "batch", "batch-statistics", "best", "beta1", "beta2", "bucket-bytes", "checked",
     "checkpoint", "checkpoint-every", "class-axis", "clip-norm", "device", "epsilon", "evaluate", "evaluate-every",
-    "first-bucket-bytes", "fp", "freeze", "fusion", "groups", "keep-half", "learning-rate", "log", "loss", "loss-of", "loss-scale",
+    "first-bucket-bytes", "fp", "freeze", "fusion", "groups", "in-flight", "keep-half", "learning-rate", "log", "loss", "loss-of", "loss-scale",
     "memory-budget", "mesh", "momentum", "nesterov", "optimizer", "pipeline", "plan", "precision", "prefetch-limit", "ranks", "resume", "rules",
     "schedule", "search", "search-steps", "seed", "shard", "stage-ends", "stages", "steps", "target", "target-input", "threads", "time-limit", "timings",
-    "tolerance", "train", "training-form", "warmup", "weight-decay", "zero")}
+    "tolerance", "train", "training-form", "update-every", "warmup", "weight-decay", "zero")}
 KEYWORDS |= {"micro-batches": "accumulate", "dim": "dims", "input": "inputs", "parameter": "parameters", "no-rewrites": "rewrites=False"}
 # Flags that no argument is: of what Python does itself, or of what is done on a command line alone.
 OWN = {"artifact", "compile-to", "data", "emit", "engine", "explain", "export", "help", "help-list", "json", "layers", "log-every",

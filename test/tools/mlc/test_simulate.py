@@ -41,6 +41,21 @@ def test_bytes_are_those_that_ranks_send(tools, tmp_path, name, schedule):
     assert [str(rank["sent_bytes"]) for rank in predicted["ranks"]] == sent
 
 
+@pytest.mark.parametrize("schedule", [["pipedream"], ["pipedream-2bw", "--update-every=2"], ["ampnet", "--in-flight=2"]])
+def test_asynchronous_schedules(tools, tmp_path, schedule):
+    """Bytes are those that ranks send, and all updates take time."""
+    model, *flags = [str(a) for a in trained.write(tmp_path, "unet") if "--input" not in str(a)]
+    _, inputs, _ = trained.build("unet")
+    np.savez(tmp_path / "d.npz", **trained.samples(inputs))
+    flags = [model, *flags, "--ranks=3", "--stages=3", "--micro-batches=6", f"--pipeline={schedule[0]}", *schedule[1:]]
+    predicted = simulate(tools, *flags)
+    done = tools.mlc("train", *flags, f"--data={tmp_path / 'd.npz'}", "--steps=1", f"--checkpoint={tmp_path / 'c.npz'}", "--no-rewrites")
+    assert done.returncode == 0, done.stderr
+    sent = re.findall(r"^rank \d+: \d+ bytes of states, (\d+) bytes sent", done.stdout + done.stderr, re.M)
+    assert [str(rank["sent_bytes"]) for rank in predicted["ranks"]] == sent
+    assert abs(sum(rank["busy_seconds"] for rank in predicted["ranks"]) - predicted["seconds_on_one_rank"]) < 1e-9
+
+
 def test_times(tools, tmp_path):
     flags = flags_of(tmp_path, "unet", "1f1b")
     here, there = simulate(tools, *flags), simulate(tools, *flags, "--cluster=cluster:p3.16xlarge")
