@@ -78,7 +78,7 @@ static void addSplitPasses(OpPassManager &pm, const runtime::Plan &whole) {
                        !plan.isStaged());
   if (plan.isStaged())
     // Makes entries of stages of those of the step.
-    pm.addPass(createCutStagesPass(plan.splitsBackward()));
+    pm.addPass(createCutStagesPass(plan));
   if (plan.hasServer)
     // Rejects exchanges, which a server's workers do not make.
     pm.addPass(createCheckWorkersPass());
