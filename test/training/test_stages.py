@@ -238,7 +238,6 @@ def test_processes_and_resuming(tools, tmp_path):
     (["--stages=2", "--pipeline=1f1b"], "a schedule is of several ranks, and there is one"),
     (["--pipeline=1f1b", "--ranks=2"], "a schedule is of several stages, and there is one"),
     (["--stages=2", "--ranks=2", "--pipeline=1f2b"], "1f2b"),
-    (["--stages=2", "--ranks=2", "--pipeline=pipedream"], "asynchronous"),
     (["--stages=2", "--ranks=2", "--zero=1"], "stages are not taken beside"),
     (["--stages=2", "--ranks=2", "--batch-statistics=local"], "stages are not taken beside"),
     (["--stages=2", "--ranks=2", "--pipeline=terapipe"], "has slices, which training does not know yet"),

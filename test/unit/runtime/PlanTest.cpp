@@ -212,7 +212,8 @@ TEST_CASE("what is no plan is named", "[plan]") {
   for (auto [text, message] : {
            std::pair("{}", "has no \"mesh\""),
            {"{\"mesh\": {\"a\": 2}}", "training has the axis \"data\""},
-           {"{\"mesh\": {\"data\": 2, \"t\": 2}}", "the axis \"data\""},
+           {"{\"mesh\": {\"data\": 2, \"t\": 2}}",
+            "the axis 't' splits nothing"},
            {"{\"mesh\": {\"data\": 2}, \"zero\": 4}", "no stage 4 of ZeRO"},
            {"{\"mesh\": {\"data\": 2}, \"zero\": -1}", "from 0 on, not -1"},
            {"{\"mesh\": {\"data\": 1}, \"zero\": 1}", "and there is one"},
@@ -227,7 +228,8 @@ TEST_CASE("what is no plan is named", "[plan]") {
             "a prefetch limit is of ZeRO's stages 2 and 3"},
            {"{\"mesh\": {\"data\": 2}, \"algorithm\": \"server\", \"zero\": 1}",
             "not taken beside the algorithm server"},
-           {"{\"mesh\": {\"data\": 2}, \"shard\": {}}", "is of mlc compile"},
+           {"{\"mesh\": {\"data\": 2}, \"shard\": {\"w\": \"b\"}}",
+            "'b' is no axis of the mesh"},
        })
     CHECK_THAT(problemOf(text, true), Contains(message));
 }
