@@ -43,14 +43,16 @@ Status Carried::add(const Artifact &artifact, Use source,
   value.source = source;
   value.isOfUpdate = stages->entry(source.entry)->isUpdate();
   const size_t replicas = value.isOfUpdate ? 1 : stages->countReplicas();
-  bool moves = false;
+  bool moves = false, isHere = false;
   for (size_t replica = 0; replica < replicas; ++replica) {
     value.routes.push_back(findRoute(source, readers, replica));
     moves |= !value.routes.back().moves.empty();
+    isHere |= value.routes.back().isMadeHere;
   }
-  if (moves)
+  // Without memory from the first run on, the second one plans its own anew.
+  if (moves || isHere)
     if (Status status = allocateFirst(artifact, readers.front(), value);
-        !status.ok())
+        moves && !status.ok())
       return status;
   allocatedBytes += value.buffers.empty() ? 0 : value.buffers[0].bytes;
   values.push_back(std::move(value));
@@ -94,7 +96,7 @@ Status Carried::allocateFirst(const Artifact &artifact, const Use &reader,
   const Program &program = artifact.program(reader.entry);
   const Buffer &buffer = program.buffers[program.inputs[reader.port].buffer];
   const std::vector<int64_t> at =
-      coordinatesOf(artifact.mesh(), ranks ? ranks->rank() : 0);
+      coordinatesOf(artifact.mesh(), stages->rank());
   std::vector<int64_t> symbols(program.symbols.size()), dims;
   for (size_t i = 0; i < symbols.size(); ++i)
     if (program.symbols[i].kind == Symbol::FromRank)
@@ -113,10 +115,14 @@ Status Carried::allocateFirst(const Artifact &artifact, const Use &reader,
         !status.ok())
       return status;
   }
+  HostTensor tensor;
+  Status status =
+      HostTensor::zeros(static_cast<mlc_dtype>(buffer.type), dims, tensor);
+  if (!status.ok())
+    return status;
   value.free.push_back(0);
-  value.buffers.emplace_back();
-  return HostTensor::zeros(static_cast<mlc_dtype>(buffer.type), dims,
-                           value.buffers[0]);
+  value.buffers.push_back(std::move(tensor));
+  return status;
 }
 
 //===----------------------------------------------------------------------===//

@@ -30,7 +30,8 @@ public:
   static Status of(const Artifact &artifact, int rank, int ranks,
                    bool isBuffered, Stages &stages);
 
-  /// The line of this rank.
+  /// This rank among all, and its line.
+  int rank() const { return copies[copy] + ownLine * distance; }
   int line() const { return ownLine; }
   /// Whether no other rank with this line has smaller coordinates.
   bool isFirstCopy() const { return copy == 0; }
