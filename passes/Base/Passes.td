@@ -96,7 +96,8 @@ def DistributeTrainingPass : Pass<"mlc-distribute-training", "::mlir::ModuleOp">
     ListOption<"mesh", "mesh", "std::string",
                "axes after data, each AXIS=N in order">,
     ListOption<"shardings", "shard", "std::string",
-               "NAME=AXIS:..., an axis for each dim, or -; NAME* is a prefix">,
+               "NAME=AXIS:..., an axis for each dim, or -; * stands for any "
+               "characters">,
     Option<"prefetchLimit", "prefetch-limit", "int64_t", "-1",
            "bytes of weights that are gathered before they are read, and of "
            "gradients that wait to be scattered; -1: nothing is said">,

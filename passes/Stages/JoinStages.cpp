@@ -1,6 +1,7 @@
 //===- JoinStages.cpp - The entries of a step as one function -------------===//
 
 #include "dialects/Definition/OpInterfaces.h"
+#include "dialects/Dist/Dist.h"
 #include "dialects/Graph/MovementOps.h"
 #include "dialects/Module/States.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -110,10 +111,13 @@ public:
     for (auto [i, operand] :
          llvm::enumerate(body.getTerminator()->getOperands())) {
       Value value = mapping.lookup(operand);
-      if (auto state = entry.getResultAttrOfType<StringAttr>(i, kStateAttr))
+      auto state = entry.getResultAttrOfType<StringAttr>(i, kStateAttr);
+      auto name = entry.getResultAttrOfType<StringAttr>(i, "mlc.name");
+      if (state)
         states[state] = written[state] = value;
       else
-        results[entry.getResultAttrOfType<StringAttr>(i, "mlc.name")] = value;
+        results[name] = value;
+      keepParts(entry.getResultAttrDict(i), state ? state : name);
     }
     return success();
   }
@@ -125,8 +129,9 @@ public:
     SmallVector<DictionaryAttr> attributes;
     auto add = [&](StringRef attribute, StringAttr name, Value value) {
       values.push_back(value);
-      attributes.push_back(
-          b.getDictionaryAttr(b.getNamedAttr(attribute, name)));
+      NamedAttrList all(parts.lookup(name));
+      all.set(attribute, name);
+      attributes.push_back(all.getDictionary(b.getContext()));
     };
     for (auto [name, value] : results)
       if (!carried.contains(name))
@@ -143,6 +148,16 @@ public:
   }
 
 private:
+  /// Notes which part of a result ranks have.
+  void keepParts(DictionaryAttr of, StringAttr name) {
+    NamedAttrList kept;
+    for (StringRef part :
+         {StringRef(dist::kShardingAttr), StringRef(dist::kWholeAttr)})
+      if (Attribute value = of ? of.get(part) : Attribute())
+        kept.set(part, value);
+    parts[name] = kept.getDictionary(function.getContext());
+  }
+
   /// The argument that tells whether gradients are added to earlier ones.
   static Value keepOf(func::FuncOp entry) {
     for (BlockArgument argument : entry.getArguments())
@@ -245,6 +260,8 @@ private:
   OpBuilder builder;
   func::FuncOp function;
   Values states, written, inputs, results;
+  /// Sharding attributes of results and states, by their names.
+  llvm::DenseMap<StringAttr, DictionaryAttr> parts;
   llvm::DenseSet<StringAttr> carried;
 };
 

@@ -4,6 +4,22 @@
 // RUN: mlc-opt %s --mlc-distribute-training="ranks=3 zero=3" | FileCheck %s --check-prefixes=CHECK,THREE
 // RUN: not mlc-opt %s --mlc-distribute-training="ranks=7" 2>&1 | FileCheck %s --check-prefix=FEW
 // RUN: not mlc-opt %s --mlc-distribute-training="ranks=3 zero=4" 2>&1 | FileCheck %s --check-prefix=STAGE
+// RUN: mlc-opt %s --mlc-distribute-training="ranks=3 zero=3 mesh=stage=2,tensor=2 shard=w=-:tensor,b=tensor" | FileCheck %s --check-prefix=AXES
+// RUN: not mlc-opt %s --mlc-distribute-training="ranks=3 mesh=tensor=2 shard=v=tensor" 2>&1 | FileCheck %s --check-prefix=NAME
+// RUN: not mlc-opt %s --mlc-distribute-training="ranks=3 mesh=tensor=2 shard=b=-:tensor" 2>&1 | FileCheck %s --check-prefix=DIMS
+// RUN: not mlc-opt %s --mlc-distribute-training="ranks=3 mesh=tensor=2 shard=b=data" 2>&1 | FileCheck %s --check-prefix=DATA
+// RUN: not mlc-opt %s --mlc-distribute-training="ranks=3 mesh=tensor=2 shard=x=tensor" 2>&1 | FileCheck %s --check-prefix=SAMPLES
+// NAME: no trained weight and no input is called 'v'
+// DIMS: 'b' has 1 dims, and the sharding of 'b' says how 2 are split
+// DATA: the weight 'b' is split over the axis data, which splits samples; ZeRO splits weights over it
+// SAMPLES: the input "x" is split into samples over the axis data, not over 'tensor'; give data, or -, for its first dim
+// ZeRO takes a dim that no other axis splits.
+// AXES: module attributes {dist.mesh = [#dist.axis<"data", 3>, #dist.axis<"stage", 2>, #dist.axis<"tensor", 2>]
+// AXES: func.func @accumulate(
+// AXES-SAME: tensor<6x4xf32> {dist.sharding = #dist.sharding<["data", ""]>
+// AXES-SAME: tensor<4x6xf32> {dist.sharding = #dist.sharding<["data", "tensor"]>, mlc.state = "weight/w"}
+// AXES: func.func @apply(
+// AXES-SAME: tensor<2xf32> {dist.sharding = #dist.sharding<["tensor"]>, mlc.state = "momentum/b"}
 // FEW: a batch of 6 samples is not one for 7 ranks, each of which takes one at least{{$}}
 // STAGE: needs ranks from 1 on and a stage of ZeRO from 0 to 3
 
