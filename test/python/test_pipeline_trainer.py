@@ -13,28 +13,37 @@ def test_stages_on_ranks(folder):
     """A pipeline has the losses and the weights of its stages on one rank."""
     batch = batches()[0]
 
-    def losses(own, plan, name):
-        mine = mlc.Trainer(MODEL, **LOSS, ranks=own, learning_rate=0.01, plan={"accumulate": 2, "stages": 2, **plan})
+    def losses(own, plan, name, **more):
+        plan = {"plan": {"accumulate": 2, "stages": 2, **plan}} if plan else {}
+        mine = mlc.Trainer(MODEL, **LOSS, ranks=own, learning_rate=0.01, **plan, **more)
         found = [mine.step([batch, batch]) for _ in range(3)]
         mine.save(folder / name)
         return found
 
     one = losses(None, {"mesh": {"data": 1}}, "one.npz")
-    ranks, found = mlc.Ranks.threads(2), [None, None]
 
-    def work(i):
-        try:
-            found[i] = losses(ranks[i], {"mesh": {"data": 1, "stage": 2}, "schedule": "gpipe"}, "two.npz")
-            ranks[i].finish()
-        except BaseException as failure:
-            found[i] = failure
+    def on_ranks(count, *what, **more):
+        ranks, found = mlc.Ranks.threads(count), [None] * count
 
-    threads = [threading.Thread(target=work, args=(i,)) for i in range(2)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert found == [one, one]
+        def work(i):
+            try:
+                found[i] = losses(ranks[i], *what, **more)
+                ranks[i].finish()
+            except BaseException as failure:
+                found[i] = failure
+
+        threads = [threading.Thread(target=work, args=(i,)) for i in range(count)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        return found
+
+    assert on_ranks(2, {"mesh": {"data": 1, "stage": 2}, "schedule": "gpipe"}, "two.npz") == [one, one]
+    # Two that split the batch, and two for each half of the first weight.
+    eight = on_ranks(8, None, "eight.npz", accumulate=2, stages=2, zero=1, mesh={"data": 2, "stage": 2, "tensor": 2}, shard={"w1": "-,tensor"})
+    for own in eight:
+        np.testing.assert_allclose(own, one, rtol=1e-6)
     # Keyword arguments say the same.
     mine = mlc.Trainer(MODEL, **LOSS, learning_rate=0.01, accumulate=2, stages=2)
     assert [mine.step([batch, batch]) for _ in range(3)] == one

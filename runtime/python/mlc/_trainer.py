@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from . import _arrays, _check as check, _fit
-from ._compiler import Source, _flags, _Folder, _plan, _run
+from ._compiler import Source, _flags, _Folder, _mesh, _plan, _run
 from ._errors import UsageError
 from ._library import (CPort, CTensor, CTrainedState, CTrainerOptions, DTYPES, call, library, path_of)
 from ._model import Model, Port
@@ -27,7 +27,8 @@ _NUMBERS = ("momentum", "beta1", "beta2", "epsilon", "weight_decay", "clip_norm"
 _SIZES = ("loss_scale", "memory_budget")  # numbers or texts
 _SWITCHES = ("training_form", "nesterov", "keep_half")
 _LISTS = ("train", "freeze", "stage_ends")
-_KNOWN = _TEXTS + _WHOLE + _NUMBERS + _SIZES + _SWITCHES + _LISTS
+_MESH = ("mesh", "shard")  # as for mlc.compile
+_KNOWN = _TEXTS + _WHOLE + _NUMBERS + _SIZES + _SWITCHES + _LISTS + _MESH
 
 
 def _training_flags(options: Mapping[str, Any]) -> list[str]:
@@ -38,7 +39,7 @@ def _training_flags(options: Mapping[str, Any]) -> list[str]:
         if name not in _KNOWN:
             raise TypeError(f"mlc.Trainer has no argument '{name}'; beside those that help(mlc.Trainer) names it takes "
                             f"{', '.join(sorted(_KNOWN))}")
-        if value is None:
+        if value is None or name in _MESH:
             continue
         if name in _SWITCHES:
             flags += [flag] if check.switch(name, value) else []
@@ -50,7 +51,7 @@ def _training_flags(options: Mapping[str, Any]) -> list[str]:
             flags.append(f"{flag}={check.number(name, value)}")
         else:
             flags.append(f"{flag}={check.text(name, value)}")
-    return flags
+    return flags + _mesh(options.get("mesh"), options.get("shard"), None)
 
 
 class Samples:
@@ -102,7 +103,8 @@ class Trainer:
     target_input, class_axis, training_form, autocast, train, freeze, momentum, nesterov,
     beta1, beta2, epsilon, weight_decay, clip_norm, loss_scale, keep_half, zero,
     algorithm, batch_statistics, fusion, bucket_bytes, first_bucket_bytes, prefetch_limit,
-    memory_budget, precision, stages, stage_ends, pipeline, update_every, in_flight.
+    memory_budget, precision, stages, stage_ends, pipeline, update_every, in_flight, and
+    mesh and shard, which are dicts as for mlc.compile.
 
     >>> trainer = mlc.Trainer("model.onnx", loss="cross-entropy", optimizer="adamw", batch=32)
     >>> for images, labels in loader:
