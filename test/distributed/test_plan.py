@@ -142,7 +142,7 @@ def test_what_does_not_fit_is_named(tools, folder):
 
     assert "line 1, column 2: expected a key, a string" in error("{mesh}")
     assert '"mesh": {"data": 2}' not in error("")
-    assert "is no key of a plan; there are mesh, algorithm, memory, shard" in error('{"meshes": {}}')
+    assert "is no key of a plan; there are mesh, shard, algorithm, memory" in error('{"meshes": {}}')
     assert "exclude each other; say it in the plan" in error("{}", "--mesh=a=2", code=2)
     assert """"shard": "x": there is no mesh with an axis 'data'; give one""" in error('{"shard": {"x": "data"}}')
     assert 'has no "mesh"; give {"AXIS": RANKS}' in error('{"algorithm": "ring"}')
