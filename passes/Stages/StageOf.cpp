@@ -18,18 +18,23 @@ StageOf::StageOf(func::FuncOp accumulate, bool splitsBackward)
   findKinds(splitsBackward);
 }
 
+/// The role of the state that an argument is; none for other values.
+static runtime::StateRole roleOf(func::FuncOp function, Value value) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  auto state = argument ? function.getArgAttrOfType<StringAttr>(
+                              argument.getArgNumber(), kStateAttr)
+                        : StringAttr();
+  return state ? getStateUse(function->getParentOfType<ModuleOp>(), state).role
+               : runtime::StateRole::None;
+}
+
 /// An operator that depends on a sum of gradients is not repeated: it is part
 /// of the entry that adds to it.
 void StageOf::findRepeated() {
   auto isFixed = [&](Value value) {
     if (Operation *op = value.getDefiningOp())
       return repeated.contains(op);
-    auto state = function.getArgAttrOfType<StringAttr>(
-        cast<BlockArgument>(value).getArgNumber(), kStateAttr);
-    if (!state)
-      return false;
-    auto module = function->getParentOfType<ModuleOp>();
-    runtime::StateRole role = getStateUse(module, state).role;
+    runtime::StateRole role = roleOf(function, value);
     return role == runtime::StateRole::Weight ||
            role == runtime::StateRole::Rounded;
   };
@@ -54,6 +59,10 @@ void StageOf::findStages() {
       Operation *source = operand.getDefiningOp();
       int64_t stage = source ? stageOf(source) : -1;
       last = std::max(last, stage);
+      // The forward pass of a micro-batch may run before the gradients of
+      // another one are added to the sum.
+      isBackward |=
+          roleOf(function, operand) == runtime::StateRole::GradientSum;
       if (source && backward.contains(source)) {
         isBackward = true;
         first = first < 0 ? stage : std::min(first, stage);

@@ -16,8 +16,9 @@ using runtime::schedule::StageEntry;
 ///
 /// An operator of the forward pass without kStageAttr (a part of the loss, a
 /// cast) belongs to the last stage that it reads of, one of the backward pass
-/// to the first. What depends on states alone, and what has no operands,
-/// belongs to no entry: each makes its own.
+/// to the first. What reads a sum of gradients belongs to the backward pass.
+/// What depends on states alone, and what has no operands, belongs to no entry:
+/// each makes its own.
 class StageOf {
 public:
   StageOf(mlir::func::FuncOp accumulate, bool splitsBackward);
