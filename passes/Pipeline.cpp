@@ -46,6 +46,9 @@ void addDifferentiatePasses(OpPassManager &pm,
   if (options.optimizer && stages.count > 1)
     // Gradients belong to the stages of what they are of.
     pm.addPass(createAssignStagesPass(stages));
+  if (options.optimizer && stages.slices > 1)
+    // Each slice of a sequence goes through the stages by itself.
+    pm.addPass(createSliceSequencePass(stages.slices));
   if (options.optimizer)
     // Adds loss, gradients and update, as entries over states.
     pm.addPass(createTrainingStepPass(options));

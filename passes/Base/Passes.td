@@ -250,6 +250,20 @@ def SplitTiedSumsPass : Pass<"mlc-split-tied-sums", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlc::MlcDialect", "::mlir::func::FuncDialect"];
 }
 
+def SliceSequencePass : Pass<"mlc-slice-sequence", "::mlir::ModuleOp"> {
+  let summary = "a model on slices of its sequences, one after the other";
+  let description = [{
+    Each operator of @main works on `slices` slices of the positions, which are
+    the second dim of all inputs, in turn (docs/Pipelines.md). Operators with
+    `dist.stage` S get stages S * slices + 0, 1, ... An operator has to have each
+    position of its result from the same one of its operands, or be attention
+    with a mask that hides later positions; keys and values of later slices are
+    zeros then.
+  }];
+  let options = [Option<"slices", "slices", "int64_t", "2", "how many slices">];
+  let dependentDialects = ["::mlc::MlcDialect", "::mlir::func::FuncDialect"];
+}
+
 def CutStagesPass : Pass<"mlc-cut-stages", "::mlir::ModuleOp"> {
   let summary = "cut a step of training into entries of its stages";
   let description = [{

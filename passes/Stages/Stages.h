@@ -18,6 +18,9 @@ namespace mlc {
 std::unique_ptr<mlir::Pass>
 createAssignStagesPass(const runtime::StagePlan &stages);
 
+/// `mlc-slice-sequence`, after stages are assigned.
+std::unique_ptr<mlir::Pass> createSliceSequencePass(int64_t slices);
+
 /// `mlc-cut-stages`, for the schedule of a plan.
 std::unique_ptr<mlir::Pass>
 createCutStagesPass(const runtime::TrainingPlan &plan);

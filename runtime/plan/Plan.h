@@ -85,11 +85,16 @@ struct StagePlan {
   std::string schedule;
   /// Of asynchronous schedules, as ScheduleOptions has them; 0: not given.
   int64_t updateEvery = 0, inFlight = 0;
+  /// Slices of each sequence, of terapipe; 0: not given. A stage and a slice
+  /// make a stage of entries and of the table, stage x slices + slice.
+  int64_t slices = 0;
 
   /// How many of `all` ranks run the stages where nothing else is said, so that
   /// the rest makes copies of the pipeline: as many as the table in a file has
   /// lines, or else as there are stages.
   int64_t chooseRanks(int64_t all) const;
+  /// The stages of entries and of the table.
+  int64_t countSliced() const { return slices > 1 ? count * slices : count; }
 };
 
 /// Training with the batch split over ranks (docs/DataParallel.md).

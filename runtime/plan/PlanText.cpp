@@ -50,6 +50,8 @@ void addStages(const StagePlan &plan, Writer &writer) {
     writer.add("update_every", std::to_string(plan.updateEvery));
   if (plan.inFlight)
     writer.add("in_flight", std::to_string(plan.inFlight));
+  if (plan.slices)
+    writer.add("slices", std::to_string(plan.slices));
 }
 
 void addTraining(const TrainingPlan &plan, Writer &writer) {
@@ -186,7 +188,7 @@ private:
                                         "staleness",      "accumulate",
                                         "groups",         "stages",
                                         "schedule",       "update_every",
-                                        "in_flight"};
+                                        "in_flight",      "slices"};
     std::string all;
     for (const char *one : known) {
       if (key == one)
@@ -328,6 +330,7 @@ private:
            : key == "groups"           ? &training.groups
            : key == "update_every"     ? &training.stages.updateEvery
            : key == "in_flight"        ? &training.stages.inFlight
+           : key == "slices"           ? &training.stages.slices
                                        : &training.staleness;
   }
 

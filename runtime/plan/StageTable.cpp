@@ -44,10 +44,14 @@ static Status checkStages(const StagePlan &stages) {
                  "the ranks can split the batch too");
   if (stages.ranks == 1 && !stages.schedule.empty())
     return wrong("a schedule is of several ranks, and there is one; give more");
-  if ((stages.updateEvery || stages.inFlight) &&
+  if ((stages.updateEvery || stages.inFlight || stages.slices) &&
       (stages.schedule.empty() || isFile(stages.schedule)))
-    return wrong("gradients before an update, and micro-batches in flight, are "
-                 "of a schedule with a name, such as ampnet; leave them out");
+    return wrong("gradients before an update, micro-batches in flight and "
+                 "slices are of a schedule with a name, such as ampnet; leave "
+                 "them out");
+  if (stages.slices > mostStagesOfAStep / stages.count)
+    return wrong("stages by slices are at most " +
+                 std::to_string(mostStagesOfAStep) + "; give fewer slices");
   return Status::success();
 }
 
@@ -94,10 +98,9 @@ static Status checkCells(const schedule::Table &table) {
     for (size_t cell = 0; cell < table.ranks[rank].size(); ++cell)
       if (const schedule::Action &action = table.ranks[rank][cell];
           action.slice != schedule::kNone)
-        return Status::badFile(
-            "rank " + std::to_string(rank) + ", cell " + std::to_string(cell) +
-            ", " + toString(action) +
-            ": training does not know slices; leave them out");
+        return Status::badFile("rank " + std::to_string(rank) + ", cell " +
+                               std::to_string(cell) + ", " + toString(action) +
+                               ": slices are of --pipeline=terapipe");
   return Status::success();
 }
 
@@ -145,24 +148,32 @@ Status TrainingPlan::makeTable(schedule::Table &table) const {
   options.microBatches = accumulate;
   options.updateEvery = stages.updateEvery;
   options.inFlight = stages.inFlight;
-  const schedule::ScheduleRow *row = schedule::findSchedule(name);
-  if (row && row->hasSlices)
-    return wrong("the schedule " + printable(name) +
-                 " has slices, which training does not know yet; give gpipe");
-  return schedule::generate(options, table);
+  options.slices = stages.slices;
+  Status status = schedule::generate(options, table);
+  // A stage and a slice make a stage.
+  for (std::vector<schedule::Action> &actions : table.ranks)
+    for (schedule::Action &action : actions) {
+      if (action.slice == schedule::kNone)
+        continue;
+      action.stage = action.stage * static_cast<int32_t>(
+                                        std::max<int64_t>(stages.slices, 1)) +
+                     action.slice;
+      action.slice = schedule::kNone;
+    }
+  return status;
 }
 
 std::vector<bool> TrainingPlan::stagesOf(int64_t rank) const {
   schedule::Table table;
   if (stages.ranks == 1 || !makeTable(table).ok())
-    return std::vector<bool>(stages.count, true);
+    return std::vector<bool>(stages.countSliced(), true);
   const std::vector<MeshAxis> all = mesh();
   const std::vector<int64_t> at = coordinatesOf(all, rank);
   int64_t line = 0;
   for (size_t axis = 0; axis < all.size(); ++axis)
     if (all[axis].name == kStageAxis)
       line = at[axis];
-  std::vector<bool> has(stages.count);
+  std::vector<bool> has(stages.countSliced());
   for (const schedule::Action &action : table.ranks[line])
     if (schedule::isCompute(action.kind))
       has[action.stage] = true;

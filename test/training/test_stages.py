@@ -240,7 +240,6 @@ def test_processes_and_resuming(tools, tmp_path):
     (["--stages=2", "--ranks=2", "--pipeline=1f2b"], "1f2b"),
     (["--stages=2", "--ranks=2", "--zero=1"], "stages are not taken beside"),
     (["--stages=2", "--ranks=2", "--batch-statistics=local"], "stages are not taken beside"),
-    (["--stages=2", "--ranks=2", "--pipeline=terapipe"], "has slices, which training does not know yet"),
     (["--stages=2", "--ranks=2", "--pipeline="], "--pipeline= names no schedule"),
     (["--micro-batches=0"], "--micro-batches must be at least 1"),
     (["--micro-batches=2", "--accumulate=3"], "say the same, and differ"),

@@ -34,6 +34,10 @@ StageFlags::StageFlags(cl::SubCommand &sub)
                cl::desc("Micro-batches under way at once, with "
                         "--pipeline=ampnet (as many as stages)"),
                cl::sub(sub)),
+      slices("slices", cl::init(0), cl::value_desc("number"),
+             cl::desc("With --pipeline=terapipe: slices of each sequence, the "
+                      "second dim of inputs (1)"),
+             cl::sub(sub)),
       mesh("mesh", cl::value_desc("axis=N,..."),
            cl::desc("The ranks: data=N splits the batch, stage=N runs the "
                     "stages, further axes split weights as --shard says "
@@ -49,8 +53,10 @@ StageFlags::StageFlags(cl::SubCommand &sub)
              cl::sub(sub)) {}
 
 llvm::SmallVector<const cl::Option *> StageFlags::options() const {
-  return {&stages, std::addressof(ends),  &schedule, &updateEvery, &inFlight,
-          &mesh,   std::addressof(shards)};
+  return {&stages,   std::addressof(ends),
+          &schedule, &updateEvery,
+          &inFlight, &slices,
+          &mesh,     std::addressof(shards)};
 }
 
 llvm::Expected<std::optional<int64_t>> StageFlags::ranksOfMesh() const {
@@ -88,11 +94,12 @@ llvm::Error StageFlags::apply(runtime::Plan &whole) const {
   plan.stages.ends.assign(ends.begin(), ends.end());
   plan.stages.count = ends.empty() ? stages : int64_t(ends.size()) + 1;
   plan.stages.schedule = schedule;
-  for (const cl::opt<int64_t> *size : {&updateEvery, &inFlight})
+  for (const cl::opt<int64_t> *size : {&updateEvery, &inFlight, &slices})
     if (size->getNumOccurrences() && *size < 1)
       return fail(Exit::Usage, "--" + size->ArgStr + " must be at least 1");
   plan.stages.updateEvery = updateEvery;
   plan.stages.inFlight = inFlight;
+  plan.stages.slices = slices;
   if (mesh.getNumOccurrences()) {
     const int64_t ranks = plan.countRanks();
     if (llvm::Error error = setMesh(whole))

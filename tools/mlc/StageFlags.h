@@ -32,7 +32,7 @@ private:
   llvm::cl::opt<int64_t> stages;
   llvm::cl::list<std::string> ends;
   llvm::cl::opt<std::string> schedule;
-  llvm::cl::opt<int64_t> updateEvery, inFlight;
+  llvm::cl::opt<int64_t> updateEvery, inFlight, slices;
   llvm::cl::opt<std::string> mesh;
   llvm::cl::list<std::string> shards;
 };

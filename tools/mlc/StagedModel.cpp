@@ -45,7 +45,7 @@ mlc::cli::entriesOfRank(const runtime::TrainingPlan &plan, int64_t rank) {
 
 runtime::Status mlc::cli::describeStages(const runtime::TrainingPlan &plan,
                                          runtime::Training &training) {
-  training.stages = plan.stages.count;
+  training.stages = plan.stages.countSliced();
   runtime::schedule::Table table;
   if (plan.stages.ranks == 1)
     return runtime::Status::success();

@@ -9,7 +9,7 @@ KEYWORDS = {flag: flag.replace("-", "_") for flag in (
     "checkpoint", "checkpoint-every", "class-axis", "clip-norm", "device", "epsilon", "evaluate", "evaluate-every",
     "first-bucket-bytes", "fp", "freeze", "fusion", "groups", "in-flight", "keep-half", "learning-rate", "log", "loss", "loss-of", "loss-scale",
     "memory-budget", "mesh", "momentum", "nesterov", "optimizer", "pipeline", "plan", "precision", "prefetch-limit", "ranks", "resume", "rules",
-    "schedule", "search", "search-steps", "seed", "shard", "stage-ends", "stages", "steps", "target", "target-input", "threads", "time-limit", "timings",
+    "schedule", "search", "search-steps", "seed", "shard", "slices", "stage-ends", "stages", "steps", "target", "target-input", "threads", "time-limit", "timings",
     "tolerance", "train", "training-form", "update-every", "warmup", "weight-decay", "zero")}
 KEYWORDS |= {"micro-batches": "accumulate", "dim": "dims", "input": "inputs", "parameter": "parameters", "no-rewrites": "rewrites=False"}
 # Flags that no argument is: of what Python does itself, or of what is done on a command line alone.

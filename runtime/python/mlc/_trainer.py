@@ -22,7 +22,7 @@ from ._turn import Turn, taking_turns
 _SCHEDULES = {"constant": 0, "linear": 1, "cosine": 2}
 # Keyword arguments that are flags of `mlc train`.
 _TEXTS = ("loss_of", "target_input", "autocast", "algorithm", "batch_statistics", "fusion", "precision", "pipeline")
-_WHOLE = ("class_axis", "stages", "update_every", "in_flight", "zero", "bucket_bytes", "first_bucket_bytes", "prefetch_limit")
+_WHOLE = ("class_axis", "stages", "update_every", "in_flight", "slices", "zero", "bucket_bytes", "first_bucket_bytes", "prefetch_limit")
 _NUMBERS = ("momentum", "beta1", "beta2", "epsilon", "weight_decay", "clip_norm")
 _SIZES = ("loss_scale", "memory_budget")  # numbers or texts
 _SWITCHES = ("training_form", "nesterov", "keep_half")
@@ -103,8 +103,8 @@ class Trainer:
     target_input, class_axis, training_form, autocast, train, freeze, momentum, nesterov,
     beta1, beta2, epsilon, weight_decay, clip_norm, loss_scale, keep_half, zero,
     algorithm, batch_statistics, fusion, bucket_bytes, first_bucket_bytes, prefetch_limit,
-    memory_budget, precision, stages, stage_ends, pipeline, update_every, in_flight, and
-    mesh and shard, which are dicts as for mlc.compile.
+    memory_budget, precision, stages, stage_ends, pipeline, update_every, in_flight,
+    slices, and mesh and shard, which are dicts as for mlc.compile.
 
     >>> trainer = mlc.Trainer("model.onnx", loss="cross-entropy", optimizer="adamw", batch=32)
     >>> for images, labels in loader:
