@@ -261,7 +261,8 @@ def SliceSequencePass : Pass<"mlc-slice-sequence", "::mlir::ModuleOp"> {
     zeros then.
   }];
   let options = [Option<"slices", "slices", "int64_t", "2", "how many slices">];
-  let dependentDialects = ["::mlc::MlcDialect", "::mlir::func::FuncDialect"];
+  let dependentDialects = ["::mlc::MlcDialect", "::mlc::dist::DistDialect",
+                           "::mlir::func::FuncDialect"];
 }
 
 def CutStagesPass : Pass<"mlc-cut-stages", "::mlir::ModuleOp"> {

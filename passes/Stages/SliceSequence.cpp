@@ -9,8 +9,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialects/Definition/OpInterfaces.h"
+#include "dialects/Dist/Dist.h"
 #include "dialects/Graph/ModelOps.h"
 #include "dialects/Graph/MovementOps.h"
+#include "dialects/Graph/ReductionOps.h"
 #include "dialects/Module/CompileTime.h"
 #include "dialects/Module/StageFacts.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -182,7 +184,7 @@ private:
       dims[value.place.dim] *= slices - slice - 1;
       type = type.clone(dims);
       parts.push_back(ConstantOp::create(
-          builder, parts[0].getLoc(),
+          builder, parts[0].getLoc(), type,
           DenseElementsAttr::get(type,
                                  builder.getZeroAttr(type.getElementType()))));
     }
@@ -273,7 +275,10 @@ private:
       return refuse(op) << "nothing shows that a mask hides later positions "
                            "from it";
     }
-    result.columns = findDim(definition, *columns, along, axis);
+    // A softmax is over them.
+    result.columns = isa<SoftmaxOp>(op)
+                         ? own.columns
+                         : findDim(definition, *columns, along, axis);
     result.later = result.columns ? laterOf(op, *columns, own.later,
                                             own.place.dim, *own.columns)
                                   : Later::Mixed;

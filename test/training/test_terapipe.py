@@ -34,9 +34,9 @@ def test_processes_and_a_plan(tools, tmp_path):
 
 
 @pytest.mark.parametrize("name, more, problem", [
-    ("translator", ["--slices=2"], "inputs have sequences of"),
+    ("translator", ["--slices=5"], "inputs have sequences of 5 and of 4 positions"),
     ("gpt", ["--slices=4"], "4 slices do not divide sequences of 6 positions"),
-    ("lstm", ["--slices=4"], "cannot be carried out for slices of a sequence"),
+    ("lstm", ["--slices=4"], "inputs have sequences of 16 and of 7 positions"),
     ("unet", ["--slices=2"], "it mixes positions"),
     ("gpt", ["--slices=0"], "--slices must be at least 1"),
     ("gpt", ["--slices=2", "--pipeline=gpipe"], "gpipe has no slices"),

@@ -30,8 +30,10 @@
 // CHECK: mlc.matmul {{.*}} : (tensor<1x2x8xf32>, tensor<1x8x4xf32>) -> tensor<1x2x4xf32>
 // CHECK: mlc.softmax {{.*}} : (tensor<1x2x4xf32>)
 // CHECK: mlc.concat %{{.*}}, %{{.*}} {axis = 1 : i64, dist.stage = {{[0-9]+}} : i64} : (tensor<1x2x8xf32>, tensor<1x2x8xf32>)
-// CHECK: mlc.concat %{{.*}}, %{{.*}} {axis = 1 : i64, dist.stage = 3 : i64} : (tensor<1x2x8xf32>, tensor<1x2x8xf32>) -> tensor<1x4x8xf32>
-// CHECK-NEXT: return
+// CHECK: mlc.reshape %[[W:[^ ]*]] {dims = #mlc.dims<[1, 8, 8]>, dist.stage = 2 : i64}
+// CHECK: mlc.reshape %[[W]] {dims = #mlc.dims<[1, 8, 8]>, dist.stage = 3 : i64}
+// CHECK: %[[Y:.*]] = mlc.concat %{{.*}}, %{{.*}} {axis = 1 : i64, dist.stage = 3 : i64} : (tensor<1x2x8xf32>, tensor<1x2x8xf32>) -> tensor<1x4x8xf32>
+// CHECK-NEXT: return %[[Y]]
 
 func.func @main(%x: tensor<1x4x8xf32> {mlc.name = "x"},
                 %w: tensor<8x8xf32> {mlc.name = "w", mlc.parameter = dense<0.5> : tensor<8x8xf32>})
