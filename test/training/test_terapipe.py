@@ -13,12 +13,12 @@ def test_slices_train_as_sequences_do(tools, tmp_path, stages, slices):
     """Weights are tied, and norms are of all gradients. One rank has all of the model, without stages."""
     flags = arguments(tmp_path, "gpt", "--clip-norm=0.5", "--accumulate=2")
     pipeline = [f"--stages={stages}", f"--ranks={stages}", "--pipeline=terapipe", f"--slices={slices}"]
-    for tolerance in (1e-6, 1e-12):
+    for tolerance in (1e-5, 1e-12):
         whole = train(tools, tmp_path, "whole", *flags)
         sliced = train(tools, tmp_path, "sliced", *flags, *pipeline)
         assert "; 0 allocations after the first step" in sliced[2]
-        np.testing.assert_allclose(losses(sliced[0]), losses(whole[0]), rtol=max(tolerance, 1e-9))
-        assert farthest(whole[1], sliced[1]) < 100 * tolerance
+        np.testing.assert_allclose(losses(sliced[0]), losses(whole[0]), rtol=1e-6)
+        assert farthest(whole[1], sliced[1]) < tolerance
         in_doubles(tmp_path, flags)
 
 
