@@ -79,22 +79,6 @@ Status Session::load() {
   return status;
 }
 
-/// States may be in other slots than in the last run.
-void Session::placeStates() {
-  if (stampOfStates == shared->stamp())
-    return;
-  stampOfStates = shared->stamp();
-  bool hasMoved = false;
-  for (size_t b = 0; b < program.buffers.size(); ++b) {
-    if (program.buffers[b].kind != Buffer::State)
-      continue;
-    uint8_t *address = shared->address(program.buffers[b].source);
-    hasMoved |= addresses[b] != address;
-    addresses[b] = address;
-  }
-  stamp += hasMoved;
-}
-
 //===----------------------------------------------------------------------===//
 // Symbols
 //===----------------------------------------------------------------------===//

@@ -176,6 +176,22 @@ Status Session::checkOverlaps() const {
   return checkStateOverlaps();
 }
 
+/// States may be in other slots than in the last run.
+void Session::placeStates() {
+  if (stampOfStates == shared->stamp())
+    return;
+  stampOfStates = shared->stamp();
+  bool hasMoved = false;
+  for (size_t b = 0; b < program.buffers.size(); ++b) {
+    if (program.buffers[b].kind != Buffer::State)
+      continue;
+    uint8_t *address = shared->address(program.buffers[b].source);
+    hasMoved |= addresses[b] != address;
+    addresses[b] = address;
+  }
+  stamp += hasMoved;
+}
+
 /// Refuses overlaps with states, which are written while inputs are still read
 /// and must not be written through outputs.
 Status Session::checkStateOverlaps() const {

@@ -100,7 +100,8 @@ static Status checkCells(const schedule::Table &table) {
           action.slice != schedule::kNone)
         return Status::badFile("rank " + std::to_string(rank) + ", cell " +
                                std::to_string(cell) + ", " + toString(action) +
-                               ": slices are of --pipeline=terapipe");
+                               ": slices are of the schedule terapipe, which "
+                               "has a name; leave them out");
   return Status::success();
 }
 

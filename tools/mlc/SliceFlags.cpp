@@ -22,26 +22,30 @@ SliceFlags::SliceFlags(cl::SubCommand &sub)
                            "tokens (1)"),
                   cl::sub(sub)) {}
 
-static llvm::Error wrong(const llvm::Twine &what) {
+static llvm::Error wrongSlices(const llvm::Twine &what) {
   return fail(mlc::Exit::Usage, "schedule: " + what);
 }
 
 llvm::Error SliceFlags::check(llvm::StringRef schedule, bool counts) const {
   if (!isGiven())
     return !times.empty() || granularity.getNumOccurrences()
-               ? wrong("--slice-time and --slice-granularity are of --tokens; "
-                       "give that, too")
+               ? wrongSlices(
+                     "--slice-time and --slice-granularity are of --tokens; "
+                     "give that, too")
                : llvm::Error::success();
   if (schedule != "terapipe")
-    return wrong("--tokens are of terapipe, which has slices; leave them out");
+    return wrongSlices(
+        "--tokens are of terapipe, which has slices; leave them out");
   if (counts)
-    return wrong("--tokens says how many slices there are; leave --slices out");
+    return wrongSlices(
+        "--tokens says how many slices there are; leave --slices out");
   if (times.size() != 3)
-    return wrong("--slice-time has " + llvm::Twine(times.size()) +
-                 " times; give those of a slice, a token and a pair of tokens");
+    return wrongSlices(
+        "--slice-time has " + llvm::Twine(times.size()) +
+        " times; give those of a slice, a token and a pair of tokens");
   for (double one : times)
     if (!(one >= 0 && one <= 1e6))
-      return wrong("--slice-time: a time is from 0 to 1000000");
+      return wrongSlices("--slice-time: a time is from 0 to 1000000");
   return llvm::Error::success();
 }
 
@@ -63,7 +67,7 @@ llvm::Error SliceFlags::find(int64_t stages, int64_t microBatches) {
   };
   auto status = findSlices(options, slicing);
   return status.ok() ? llvm::Error::success()
-                     : wrong("slices: " + status.message);
+                     : wrongSlices("slices: " + status.message);
 }
 
 double SliceFlags::timeOf(int64_t slice) const {
