@@ -234,20 +234,6 @@ Status Session::reserveWorkspace(uint64_t bytes) {
 // Execution
 //===----------------------------------------------------------------------===//
 
-Status Session::plan(mlc_memory &memory) {
-  Status status = bindSymbols();
-  if (status.ok() && epochs.count() != 1)
-    status = Status::error(MLC_UNSUPPORTED, "its sizes depend on data");
-  EpochPlan plan;
-  if (status.ok())
-    status = makePlan(0, plan);
-  memory = {};
-  memory.arena_bytes = plan.peak;
-  memory.lower_bound_bytes = plan.lowerBound;
-  memory.scratch_bytes = plan.scratch * queue->workers() + plan.workspace;
-  return status;
-}
-
 /// Prepares a run before anything is handed to the queue.
 Status Session::prepareRun() {
   ran = false;

@@ -141,4 +141,22 @@ Status Session::makePlan(uint32_t epoch, EpochPlan &plan) {
   return status;
 }
 
+Status Session::plan(mlc_memory &memory) {
+  Status status = bindSymbols();
+  if (status.ok() && epochs.count() != 1)
+    status = Status::error(MLC_UNSUPPORTED, "its sizes depend on data");
+  // Outputs in the caller's memory are not in the arena.
+  if (status.ok())
+    status = chooseDirectOutputs(0);
+  EpochPlan plan;
+  plan.direct = direct;
+  if (status.ok())
+    status = makePlan(0, plan);
+  memory = {};
+  memory.arena_bytes = plan.peak;
+  memory.lower_bound_bytes = plan.lowerBound;
+  memory.scratch_bytes = plan.scratch * queue->workers() + plan.workspace;
+  return status;
+}
+
 } // namespace mlc::runtime

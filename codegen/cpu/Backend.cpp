@@ -70,6 +70,11 @@ public:
           const CodegenOptions &options) const override {
     return compileKernels(module, target, options);
   }
+  std::optional<CompiledKernels> preview(ModuleOp module,
+                                         const Target &target) const override {
+    FailureOr<CompiledKernels> kernels = previewKernels(module, target);
+    return failed(kernels) ? std::nullopt : std::optional(*kernels);
+  }
 };
 
 } // namespace

@@ -122,13 +122,43 @@ static bool compileShards(MutableArrayRef<Shard> shards, MLIRContext *ctx,
                       [](const Shard &shard) { return shard.error.empty(); });
 }
 
+static std::vector<Unit> unitsOf(const DistinctKernels &distinct) {
+  std::vector<Unit> units;
+  for (const DistinctKernels::Unit &unit : distinct.units)
+    units.push_back({unit.function, unit.symbol, {}});
+  return units;
+}
+
+static void addKernels(const DistinctKernels &distinct, ArrayRef<Unit> units,
+                       CompiledKernels &result) {
+  for (auto [function, index] : distinct.kernels) {
+    const Unit &unit = units[index];
+    result.kernels.push_back(
+        {const_cast<func::FuncOp &>(function).getName().str(), unit.symbol,
+         unit.emitted.tasks, unit.emitted.scratchBytes, unit.emitted.inPlace,
+         unit.emitted.factors});
+    result.kernels.back().products = unit.products;
+  }
+}
+
+FailureOr<CompiledKernels> previewKernels(ModuleOp module,
+                                          const Target &target) {
+  DistinctKernels distinct(module);
+  std::vector<Unit> units = unitsOf(distinct);
+  Shard shard;
+  shard.units = units;
+  if (!units.empty() && failed(emitShard(shard, target)))
+    return failure();
+  CompiledKernels result;
+  addKernels(distinct, units, result);
+  return result;
+}
+
 FailureOr<CompiledKernels> compileKernels(ModuleOp module, const Target &target,
                                           const CodegenOptions &options) {
   MLIRContext *ctx = module.getContext();
   DistinctKernels distinct(module);
-  std::vector<Unit> units;
-  for (const DistinctKernels::Unit &unit : distinct.units)
-    units.push_back({unit.function, unit.symbol, {}});
+  std::vector<Unit> units = unitsOf(distinct);
 
   std::vector<Shard> shards;
   size_t perShard = std::max(1u, options.kernelsPerModule);
@@ -159,13 +189,7 @@ FailureOr<CompiledKernels> compileKernels(ModuleOp module, const Target &target,
                              {target.cpu},
                              std::move(*object)});
   }
-  for (auto [function, index] : distinct.kernels) {
-    const Unit &unit = units[index];
-    result.kernels.push_back({function.getName().str(), unit.symbol,
-                              unit.emitted.tasks, unit.emitted.scratchBytes,
-                              unit.emitted.inPlace, unit.emitted.factors});
-    result.kernels.back().products = unit.products;
-  }
+  addKernels(distinct, units, result);
   return result;
 }
 

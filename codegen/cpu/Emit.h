@@ -17,6 +17,10 @@ mlir::FailureOr<CompiledKernels> compileKernels(mlir::ModuleOp module,
                                                 const Target &target,
                                                 const CodegenOptions &options);
 
+/// The same kernels without code.
+mlir::FailureOr<CompiledKernels> previewKernels(mlir::ModuleOp module,
+                                                const Target &target);
+
 } // namespace mlc::cpu
 
 #endif // MLC_CODEGEN_CPU_EMIT_H

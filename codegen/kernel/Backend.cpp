@@ -43,6 +43,11 @@ double Backend::getChannelsLastGain(const Target &, const ImageConvolution &,
 
 FusionLimits Backend::getFusionLimits(const Target &) const { return {}; }
 
+std::optional<CompiledKernels> Backend::preview(ModuleOp,
+                                                const Target &) const {
+  return std::nullopt;
+}
+
 bool Backend::canPadResult(linalg::LinalgOp, tensor::PadOp) const {
   return false;
 }

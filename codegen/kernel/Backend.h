@@ -281,6 +281,10 @@ public:
   virtual mlir::FailureOr<CompiledKernels>
   compile(mlir::ModuleOp module, const Target &target,
           const CodegenOptions &options) const = 0;
+  /// What compile() will say of the kernels, without images: so memory is known
+  /// before there is code. Nothing by default: unknown.
+  virtual std::optional<CompiledKernels> preview(mlir::ModuleOp module,
+                                                 const Target &target) const;
 };
 
 } // namespace mlc

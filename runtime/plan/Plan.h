@@ -12,6 +12,7 @@
 #include "runtime/Status.h"
 #include "runtime/Step.h"
 #include "runtime/Training.h"
+#include "runtime/plan/PlanOrigin.h"
 
 #include <cstdint>
 #include <optional>
@@ -80,6 +81,9 @@ struct StagePlan {
   std::vector<std::string> ends;
   /// How many ranks run them, in each copy of the pipeline.
   int64_t ranks = 1;
+  /// For each stage the ranks of a copy that run it, ascending, as the schedule
+  /// must have it; empty: as it has it.
+  std::vector<std::vector<int64_t>> places;
   /// The schedule by which they do (runtime/schedule/Generate.h); empty: 1f1b,
   /// or interleaved-1f1b if ranks have several stages.
   std::string schedule;
@@ -142,6 +146,7 @@ struct TrainingPlan {
 };
 
 struct Plan {
+  PlanOrigin origin;
   /// For a model: the mesh, empty for one rank, and how inputs, weights and
   /// outputs are split over it.
   std::vector<MeshAxis> mesh;

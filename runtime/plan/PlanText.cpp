@@ -4,6 +4,7 @@
 #include "runtime/plan/Bytes.h"
 #include "runtime/plan/Json.h"
 #include "runtime/plan/Plan.h"
+#include "runtime/plan/StagePlaces.h"
 
 #include <algorithm>
 #include <iterator>
@@ -38,12 +39,20 @@ std::string meshText(const std::vector<MeshAxis> &mesh) {
 }
 
 void addStages(const StagePlan &plan, Writer &writer) {
-  std::string ends;
-  for (const std::string &end : plan.ends)
-    ends += "{\"until\": " + jsonString(end) + "}, ";
+  std::string all;
+  for (size_t i = 0; i < static_cast<size_t>(plan.count); ++i) {
+    std::string keys;
+    if (i < plan.ends.size())
+      keys = "\"until\": " + jsonString(plan.ends[i]);
+    if (i < plan.places.size())
+      keys += (keys.empty() ? "\"ranks\": " : ", \"ranks\": ") +
+              jsonString(ranksText(plan.places[i]));
+    all += (i ? ", {" : "{") + keys + "}";
+  }
   if (plan.count > 1)
-    writer.add("stages", plan.ends.empty() ? std::to_string(plan.count)
-                                           : "[" + ends + "{}]");
+    writer.add("stages", plan.ends.empty() && plan.places.empty()
+                             ? std::to_string(plan.count)
+                             : "[" + all + "]");
   if (!plan.schedule.empty())
     writer.add("schedule", jsonString(plan.schedule));
   if (plan.updateEvery)
@@ -95,6 +104,9 @@ std::string TensorSharding::text() const {
 
 std::string Plan::text() const {
   Writer writer;
+  for (const char *key : {"model", "cluster"})
+    if (const std::string value = origin.text(key); !value.empty())
+      writer.add(key, value);
   writer.add("mesh", meshText(training ? training->mesh() : mesh));
   if (!shardings.empty()) {
     std::string all;
@@ -109,6 +121,8 @@ std::string Plan::text() const {
     writer.add("memory", std::to_string(memory));
   if (training)
     addTraining(*training, writer);
+  if (const std::string value = origin.text("predicted"); !value.empty())
+    writer.add("predicted", value);
   return writer.take();
 }
 
@@ -174,6 +188,8 @@ private:
   }
 
   Status dispatch(const std::string &key, const json::Value &value) {
+    if (PlanOrigin::isKey(key))
+      return plan.origin.read(key, value);
     if (key == "mesh")
       return readMesh(value);
     if (key == "algorithm")
@@ -188,7 +204,8 @@ private:
                                         "staleness",      "accumulate",
                                         "groups",         "stages",
                                         "schedule",       "update_every",
-                                        "in_flight",      "slices"};
+                                        "in_flight",      "slices",
+                                        "micro_batches"};
     std::string all;
     for (const char *one : known) {
       if (key == one)
@@ -198,7 +215,7 @@ private:
     }
     return Status::badFile(
         "is no key of a plan; there are mesh, shard, algorithm, memory" +
-        (trains ? all : std::string()));
+        (trains ? all : std::string()) + ", model, cluster, predicted");
   }
 
   Status readMesh(const json::Value &value) {
@@ -277,6 +294,12 @@ private:
     if (*number < 0)
       return Status::badFile("expected a number from 0 on, not " +
                              std::to_string(*number));
+    if (key == "accumulate" || key == "micro_batches") {
+      if (hasBatches && *number != training.accumulate)
+        return Status::badFile("accumulate and micro_batches say the same, and "
+                               "differ; leave one of them out");
+      hasBatches = true;
+    }
     if (key == "zero")
       training.zero =
           static_cast<ZeroStage>(std::min<int64_t>(*number, UINT8_MAX));
@@ -303,22 +326,47 @@ private:
       const auto *stage = (*list)[i].get<json::Object>();
       if (!stage)
         return expected("a stage, {\"until\": NODE}", (*list)[i]);
-      const bool isLast = i + 1 == list->size();
-      for (const auto &[key, node] : *stage)
-        if (key != "until" || isLast)
-          return Status::badFile("stage " + std::to_string(i) + ": " +
-                                 jsonString(key) + " is no key of " +
-                                 (isLast ? "the last stage, which has none"
-                                         : "a stage; there is until"));
-      const auto *node =
-          stage->empty() ? nullptr : (*stage)[0].second.get<std::string>();
-      if (!isLast && !node)
-        return Status::badFile("stage " + std::to_string(i) +
-                               " is until no node; give {\"until\": NODE}");
-      if (!isLast)
-        stages.ends.push_back(*node);
+      Status status = readStage(i, list->size(), *stage, stages);
+      if (!status.ok())
+        return Status::badFile("stage " + std::to_string(i) + " " +
+                               status.message);
     }
     stages.count = static_cast<int64_t>(list->size());
+    if (!stages.places.empty() && stages.places.size() != list->size())
+      return Status::badFile("stages name \"ranks\", and not all do; name "
+                             "those of each, or of none");
+    return Status::success();
+  }
+
+  static Status readStage(size_t index, size_t count, const json::Object &stage,
+                          StagePlan &stages) {
+    const bool isLast = index + 1 == count;
+    bool hasEnd = false;
+    for (const auto &[key, value] : stage) {
+      const auto *text = value.get<std::string>();
+      if (key == "until" && isLast)
+        return Status::badFile("is the last and ends with the model; leave "
+                               "\"until\" out");
+      if (key != "until" && key != "ranks")
+        return Status::badFile("has " + jsonString(key) +
+                               ", which is no key of a stage; there are "
+                               "until, ranks");
+      if (!text)
+        return Status::badFile("has " + jsonString(key) +
+                               ": expected a string, not " + value.kind());
+      hasEnd |= key == "until";
+      if (key == "until")
+        stages.ends.push_back(*text);
+      else if (Status status = parseRanks(*text, stages.places.emplace_back());
+               !status.ok())
+        return Status::badFile("has \"ranks\": " + status.message);
+    }
+    // Without ends stages are made equally heavy, if none has one.
+    if (!isLast && !hasEnd && (!stages.ends.empty() || stages.places.empty()))
+      return Status::badFile("is until no node; give {\"until\": NODE}");
+    if (!isLast && hasEnd && stages.ends.size() != index + 1)
+      return Status::badFile("is until a node, and the stages before are not; "
+                             "give {\"until\": NODE} to each");
     return Status::success();
   }
 
@@ -327,6 +375,7 @@ private:
     return key == "first_bucket_bytes" ? &training.buckets.firstBytes
            : key == "prefetch_limit"   ? &training.prefetchLimit
            : key == "accumulate"       ? &training.accumulate
+           : key == "micro_batches"    ? &training.accumulate
            : key == "groups"           ? &training.groups
            : key == "update_every"     ? &training.stages.updateEvery
            : key == "in_flight"        ? &training.stages.inFlight
@@ -354,6 +403,7 @@ private:
 
   const bool trains;
   Plan &plan;
+  bool hasBatches = false;
 };
 
 } // namespace

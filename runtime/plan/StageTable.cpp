@@ -5,6 +5,7 @@
 #include "runtime/Text.h"
 #include "runtime/Training.h"
 #include "runtime/plan/Plan.h"
+#include "runtime/plan/StagePlaces.h"
 #include "runtime/schedule/Generate.h"
 #include "runtime/schedule/Versions.h"
 
@@ -75,7 +76,8 @@ Status Plan::checkStaged() const {
   if (own.stages.ranks == 1)
     return Status::success();
   schedule::Table table;
-  return own.makeTable(table);
+  Status status = own.makeTable(table);
+  return status.ok() ? checkPlaces(own.stages, table) : status;
 }
 
 int64_t StagePlan::chooseRanks(int64_t all) const {

@@ -18,6 +18,13 @@ void StageSums::open(const Artifact &own, const Stages &all, Ranks *others,
   memory.resize(own.states().size());
 }
 
+uint64_t StageSums::bytes() const {
+  uint64_t sum = 0;
+  for (const auto &[own, other] : memory)
+    sum += own.bytes + other.bytes;
+  return sum;
+}
+
 Status StageSums::reduce(int64_t stage) {
   for (size_t state = 0; state < memory.size(); ++state) {
     if (artifact->states()[state].role != StateRole::GradientSum)

@@ -19,6 +19,8 @@ public:
   Status reduce(int64_t stage);
 
   uint64_t allocations() const { return allocationCount; }
+  /// Bytes of the memory for sums.
+  uint64_t bytes() const;
 
 private:
   Status reduceState(size_t state, const std::vector<int> &having);

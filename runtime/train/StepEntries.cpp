@@ -355,19 +355,24 @@ std::vector<int> StepEntries::ranksOfState(size_t state) const {
 // Memory
 //===----------------------------------------------------------------------===//
 
-Status StepEntries::addMemory(uint64_t &arena, uint64_t &bound) const {
+Status StepEntries::addMemory(TrainingMemory &memory) const {
   for (size_t i = 0; i < entries.size(); ++i) {
     if (!hasRun[i])
       continue;
     mlc_memory own;
     if (mlc_status status = mlc_session_memory(entries[i].session.get(), &own))
       return lastFailure(status);
-    arena += own.arena_bytes;
-    bound += own.lower_bound_bytes;
+    memory.arena += own.arena_bytes;
+    memory.bound += own.lower_bound_bytes;
+    memory.scratch += own.scratch_bytes;
   }
   // What entries carry lives as long as they run.
-  arena += carried.bytes();
-  bound += carried.bytes();
+  memory.carried = carried.bytes();
+  memory.arena += memory.carried;
+  memory.bound += memory.carried;
+  memory.sums = sums.bytes();
+  for (const HostTensor &tensor : samples)
+    memory.samples += tensor.bytes;
   return Status::success();
 }
 

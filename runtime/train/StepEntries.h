@@ -16,6 +16,20 @@
 
 namespace mlc::runtime::train {
 
+/// The memory of training, in bytes.
+struct TrainingMemory {
+  /// This rank's weights, optimizer states and gradient sums.
+  uint64_t states = 0;
+  uint64_t arena = 0;   ///< the sum over the entries of a step, and `carried`
+  uint64_t carried = 0; ///< between entries, and messages
+  uint64_t sums = 0;    ///< of gradients that several ranks add up
+  uint64_t samples = 0; ///< of a micro-batch
+  uint64_t scratch = 0; ///< of all threads
+  uint64_t bound = 0;   ///< lower bound: bytes alive at one time
+  /// How often steps after the first allocated or planned.
+  uint64_t allocations = 0;
+};
+
 /// Sessions of all entries of an artifact that trains, over one set of states,
 /// with their inputs: samples, numbers, and what entries carry to each other.
 class StepEntries {
@@ -70,8 +84,8 @@ public:
   std::vector<int> ranksOfState(size_t state) const;
   bool usesState(size_t state) const;
 
-  /// Sums over the entries that have run in steps.
-  Status addMemory(uint64_t &arena, uint64_t &bound) const;
+  /// Adds what the entries that have run in steps take, and what is beside.
+  Status addMemory(TrainingMemory &memory) const;
   uint64_t allocations() const;
   /// Bytes of versions of weights.
   uint64_t versionBytes() const { return versions.bytes(); }

@@ -212,8 +212,7 @@ Status Trainer::memory(TrainingMemory &memory) const {
     memory.states += tensor.bytes;
   }
   memory.states += entries.versionBytes();
-  if (Status status = entries.addMemory(memory.arena, memory.bound);
-      !status.ok())
+  if (Status status = entries.addMemory(memory); !status.ok())
     return named(status);
   memory.allocations = entries.allocations() - allocated.value_or(0);
   return Status::success();

@@ -12,16 +12,6 @@
 
 namespace mlc::runtime::train {
 
-/// The memory of training, in bytes.
-struct TrainingMemory {
-  /// This rank's weights, optimizer states and gradient sums.
-  uint64_t states = 0;
-  uint64_t arena = 0; ///< the sum over the entries of a step
-  uint64_t bound = 0; ///< lower bound: bytes alive at one time
-  /// How often steps after the first allocated or planned.
-  uint64_t allocations = 0;
-};
-
 /// Results on held-out samples.
 struct Evaluation {
   double loss = 0;

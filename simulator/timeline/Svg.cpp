@@ -1,6 +1,7 @@
 //===- Svg.cpp - Timelines as SVG -----------------------------------------===//
 
 #include "simulator/timeline/Pictures.h"
+#include "simulator/timeline/Xml.h"
 #include <algorithm>
 #include <fmt/format.h>
 #include <iterator>
@@ -33,26 +34,6 @@ constexpr const char *style =
     "@media (prefers-color-scheme:dark){text{fill:#e6edf3}.box{fill:#1f2328}"
     ".back{fill:#0d1117}.idle{fill:#21262d}.tick{stroke:#484f58}"
     ".send{stroke:#ffa657}}";
-
-std::string escaped(const std::string &text) {
-  std::string result;
-  for (char c : text)
-    switch (c) {
-    case '&':
-      result += "&amp;";
-      break;
-    case '<':
-      result += "&lt;";
-      break;
-    case '>':
-      result += "&gt;";
-      break;
-    default:
-      // Control characters are not valid in XML.
-      result += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
-    }
-  return result;
-}
 
 class Svg {
 public:
@@ -125,7 +106,7 @@ void Svg::drawHead(double width, double height) {
         "<rect class='back' width='100%' height='100%'/>\n",
         width, height, style);
   print("<text class='title' x='{}' y='{}'>{}</text>\n", margin, margin + 8,
-        escaped(options.title));
+        escapeXml(options.title));
   print("<text x='{}' y='{}'>{} ranks, {} stages, {} micro-batches; time {}, "
         "idle {}</text>\n",
         margin, margin + 24, table.ranks.size(), table.countStages(),
@@ -217,7 +198,7 @@ void Svg::drawBox(size_t rank, size_t index, const std::set<int32_t> &stages) {
         name, isAlternate && name != "S" ? "1" : "", left, y, width, height);
   if (hasTitles)
     print("<title>rank {}, {}: {} to {}</title>", rank,
-          escaped(toString(action)), textOf(time.start), textOf(time.end));
+          escapeXml(toString(action)), textOf(time.start), textOf(time.end));
   body += "</rect>";
   std::string label = toString(action);
   const std::string number =
@@ -227,7 +208,7 @@ void Svg::drawBox(size_t rank, size_t index, const std::set<int32_t> &stages) {
                                   : number + "." + std::to_string(action.slice);
   if (!label.empty() && letter * double(label.size()) <= width - 1)
     print("<text class='box' x='{:.2f}' y='{:.1f}'>{}</text>", left + width / 2,
-          y + height / 2 + 3.5, escaped(label));
+          y + height / 2 + 3.5, escapeXml(label));
   body += "\n";
 }
 

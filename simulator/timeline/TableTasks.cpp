@@ -349,7 +349,7 @@ Status TableTasksBuilder::addNeed(const Place &place, bool isForward,
   task = message;
   result.transfers[found->second].toIndex = place.index;
   TaskId before = result.standsAfter[size_t(place.rank)][size_t(place.index)];
-  if (before != kNoTask)
+  if (before != kNoTask && !options.isEager)
     graph.addEdge(before, message);
   return Status::success();
 }

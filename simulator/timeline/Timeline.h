@@ -38,6 +38,8 @@ struct TimelineOptions {
   /// The time of two actions that overlap, from their own; empty: they run one
   /// after the other.
   std::function<Time(Time, Time)> overlap;
+  /// Messages travel whether or not the receiver has come to the receive.
+  bool isEager = false;
   /// Which stages read which; empty: each the one before it.
   std::vector<runtime::schedule::Reading> reads;
 };

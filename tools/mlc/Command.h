@@ -28,6 +28,7 @@ std::unique_ptr<Command> makeRunCommand();
 std::unique_ptr<Command> makeBenchCommand();
 std::unique_ptr<Command> makeCalibrateCommand();
 std::unique_ptr<Command> makeCheckCommand();
+std::unique_ptr<Command> makeCheckPlanCommand();
 std::unique_ptr<Command> makeCollectiveCommand();
 std::unique_ptr<Command> makeCompareCommand();
 std::unique_ptr<Command> makeGradientsCommand();

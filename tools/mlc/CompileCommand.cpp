@@ -1,6 +1,7 @@
 //===- CompileCommand.cpp - mlc compile -----------------------------------===//
 
 #include "onnx-ml.pb.h"
+#include "passes/Import/ModelFile.h"
 #include "tools/mlc/Command.h"
 #include "tools/mlc/CompileToFlag.h"
 #include "tools/mlc/ExplainFlag.h"
@@ -178,6 +179,10 @@ llvm::Error CompileCommand::run() {
   auto compilation = import();
   if (!compilation)
     return compilation.takeError();
+  if (auto status = mesh.plan().origin.checkModel(
+          model.model, (*compilation)->getModelFile().getHash());
+      !status.ok())
+    return statusFailure(status);
   (*compilation)->limitMemory(mesh.plan().memory);
   if (llvm::Error error = refuseInputs({output, explain.getFile()},
                                        (*compilation)->getInputFiles()))

@@ -3,6 +3,7 @@
 #include "tools/mlc/Explain.h"
 #include "rewrites/ProofLog/Replay.h"
 #include "runtime/Text.h"
+#include "simulator/timeline/Xml.h"
 #include "tools/mlc/ExplainParts.h"
 #include "tools/mlc/GraphDrawing.h"
 #include "llvm/ADT/IntEqClasses.h"
@@ -14,6 +15,7 @@ using namespace mlc::cli;
 using llvm::Error;
 using llvm::Expected;
 using llvm::StringRef;
+using mlc::simulator::escapeXml;
 
 /// A step's rule, found by name and hash.
 static Rule *findRule(RuleSet &rules, const TrailStep &step) {

@@ -2,6 +2,7 @@
 
 #include "tools/mlc/GraphDrawing.h"
 #include "runtime/Text.h"
+#include "simulator/timeline/Xml.h"
 #include "tools/mlc/GraphLayout.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -9,6 +10,7 @@ using namespace mlc::cli;
 using llvm::ArrayRef;
 using llvm::formatv;
 using llvm::StringRef;
+using mlc::simulator::escapeXml;
 
 namespace {
 
@@ -117,38 +119,6 @@ Picture drawSide(ArrayRef<DrawnNode> nodes, StringRef heading,
 }
 
 } // namespace
-
-std::string mlc::cli::escapeXml(StringRef text) {
-  // Names come from models and may have any bytes.
-  llvm::SmallVector<StringRef> lines;
-  text.split(lines, '\n');
-  std::string shown;
-  for (auto [i, line] : llvm::enumerate(lines))
-    shown += (i ? "\n" : "") + mlc::runtime::printable(line);
-  std::string result;
-  for (char c : shown) {
-    switch (c) {
-    case '&':
-      result += "&amp;";
-      break;
-    case '<':
-      result += "&lt;";
-      break;
-    case '>':
-      result += "&gt;";
-      break;
-    case '\'':
-      result += "&#39;";
-      break;
-    case '"':
-      result += "&quot;";
-      break;
-    default:
-      result += c;
-    }
-  }
-  return result;
-}
 
 Picture mlc::cli::draw(const DrawnPart &part) {
   Picture before = drawSide(part.before, "before", "gone");

@@ -23,9 +23,6 @@ Picture draw(const DrawnPart &part);
 void writeSvg(llvm::raw_ostream &os, llvm::ArrayRef<Picture> pictures,
               llvm::ArrayRef<std::string> captions);
 
-/// `text` escaped for XML.
-std::string escapeXml(llvm::StringRef text);
-
 } // namespace mlc::cli
 
 #endif // MLC_TOOLS_MLC_GRAPHDRAWING_H

@@ -70,11 +70,12 @@ static int runCommand(int argc, char **argv) {
   llvm::cl::SetVersionPrinter(printVersion);
 
   std::unique_ptr<Command> commands[] = {
-      makeBenchCommand(),      makeCalibrateCommand(), makeCheckCommand(),
-      makeCollectiveCommand(), makeCompareCommand(),   makeCompileCommand(),
-      makeGradientsCommand(),  makeInspectCommand(),   makeLaunchCommand(),
-      makeOptimizeCommand(),   makePlanCommand(),      makeRunCommand(),
-      makeScheduleCommand(),   makeSimulateCommand(),  makeTrainCommand(),
+      makeBenchCommand(),     makeCalibrateCommand(),  makeCheckCommand(),
+      makeCheckPlanCommand(), makeCollectiveCommand(), makeCompareCommand(),
+      makeCompileCommand(),   makeGradientsCommand(),  makeInspectCommand(),
+      makeLaunchCommand(),    makeOptimizeCommand(),   makePlanCommand(),
+      makeRunCommand(),       makeScheduleCommand(),   makeSimulateCommand(),
+      makeTrainCommand(),
   };
   // Hide options that libraries register.
   llvm::cl::OptionCategory none("mlc");

@@ -5,6 +5,7 @@
 #include "dialects/Symbolic/Attributes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "runtime/schedule/StageEntry.h"
+#include "tools/mlc/EntryArena.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include <set>
@@ -35,14 +36,6 @@ void StageCosts::place(const Table &table) {
     }
 }
 
-static int64_t bytesOf(mlir::Type type) {
-  auto tensor = llvm::cast<mlir::RankedTensorType>(type);
-  return tensor.hasStaticShape()
-             ? tensor.getNumElements() *
-                   ((tensor.getElementTypeBitWidth() + 7) / 8)
-             : 0;
-}
-
 void StageCosts::read(mlir::ModuleOp module, const CostModel &cost) {
   llvm::StringMap<std::vector<int64_t>> readers;
   for (auto entry : module.getOps<mlir::func::FuncOp>())
@@ -68,7 +61,7 @@ void StageCosts::read(mlir::ModuleOp module, const CostModel &cost) {
      : parsed->isUpdate()                 ? times.step
                                           : times.input) += time;
     for (unsigned i = 0; i < entry.getNumResults(); ++i) {
-      const int64_t bytes = bytesOf(entry.getResultTypes()[i]);
+      const int64_t bytes = tensorBytes(entry.getResultTypes()[i]);
       if (auto state =
               entry.getResultAttrOfType<mlir::StringAttr>(i, kStateAttr)) {
         if (getStateUse(module, state).role == runtime::StateRole::GradientSum)

@@ -204,6 +204,9 @@ TrainCommand::prepare(const mlc::runtime::Plan &plan, bool isServer,
                                 entries, isSplit ? &plan : nullptr);
   if (!read)
     return read.takeError();
+  if (auto status = plan.origin.checkModel(model.model, read->training.model);
+      !status.ok())
+    return statusFailure(status);
   if (llvm::Error error = flags.checkFiles(read->compilation->getInputFiles()))
     return error;
   // The server must agree with its workers.

@@ -121,9 +121,15 @@ llvm::Error mlc::cli::printUse(const train::Trainer &trainer,
   const double seconds = loop.seconds();
   const double samplesPerSecond = loop.samplesPerSecond();
   std::vector<int64_t> each;
-  if (auto status = all.gather({static_cast<int64_t>(memory.states),
-                                static_cast<int64_t>(sent) / steps},
-                               each);
+  if (auto status =
+          all.gather({static_cast<int64_t>(memory.states),
+                      static_cast<int64_t>(sent) / steps,
+                      static_cast<int64_t>(memory.arena - memory.carried),
+                      static_cast<int64_t>(memory.carried),
+                      static_cast<int64_t>(memory.sums),
+                      static_cast<int64_t>(memory.samples),
+                      static_cast<int64_t>(memory.scratch)},
+                     each);
       !status.ok())
     return statusFailure(status);
   if (!tells)
@@ -140,11 +146,19 @@ llvm::Error mlc::cli::printUse(const train::Trainer &trainer,
                               steps, seconds, speed(samplesPerSecond),
                               megabytes(memory.states), megabytes(memory.arena),
                               megabytes(memory.bound), memory.allocations);
-  for (int r = 0; all.size() > 1 && r < all.size(); ++r)
+  for (int r = 0; all.size() > 1 && r < all.size(); ++r) {
+    const int64_t *own = &each[r * (each.size() / all.size())];
     llvm::errs() << fmt::format(
         "rank {}: {} bytes of states, {} bytes sent "
         "for a step{}\n",
-        r, each[2 * r], each[2 * r + 1],
+        r, own[0], own[1],
         isPartlyCounted ? ", without the engine's own collectives" : "");
+    // What mlc simulate predicts.
+    if (trainer.training().stages > 1)
+      llvm::errs() << fmt::format("rank {}: {} bytes of arenas, {} carried "
+                                  "between entries, {} of sums, {} of samples, "
+                                  "{} of scratch\n",
+                                  r, own[2], own[3], own[4], own[5], own[6]);
+  }
   return llvm::Error::success();
 }

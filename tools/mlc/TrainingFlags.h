@@ -23,6 +23,8 @@ public:
   const std::string &targetName() const { return target.getValue(); }
   /// Whether BatchNormalization and Dropout behave as in training.
   bool isInTraining() const { return inTraining; }
+  /// Whether the loss is given, rather than the first output by default.
+  bool namesLoss() const { return loss.getNumOccurrences() > 0; }
   /// Describes the loss, one line for each setting.
   std::string describe() const;
 

@@ -30,7 +30,14 @@ def test_weights_larger_than_the_machine(tools, tmp_path):
     """16 TB of weights: nothing as large is allocated."""
     def limited():
         resource.setrlimit(resource.RLIMIT_AS, (8 << 30, 8 << 30))
-    done = tools.mlc("simulate", model(tmp_path, 1 << 21), *FLAGS, "--cluster=cluster:a100-800g", "--json", preexec_fn=limited)
+    # No device has the memory; one that had it would take so long.
+    flags = [*FLAGS, "--json", "--cluster=cluster:a100-800g"]
+    done = tools.mlc("simulate", model(tmp_path, 1 << 21), *flags, preexec_fn=limited)
+    assert done.returncode == 9 and re.search(r"rank 0, 0F0: \d{13,} bytes too many for the 80000000000 of its device a100", done.stderr), done.stderr
+    cluster = json.loads((tools.source / "simulator/cluster/machines/a100-800g.json").read_text())
+    cluster["devices"]["a100"]["memory_bytes"]["value"] = 1e15
+    (tmp_path / "large.json").write_text(json.dumps(cluster))
+    done = tools.mlc("simulate", model(tmp_path, 1 << 21), *flags[:-1], f"--cluster={tmp_path / 'large.json'}", preexec_fn=limited)
     assert done.returncode == 0, done.stderr
     large = json.loads(done.stdout)["seconds"]
     # 2^22 times the work of matrices with 1024 rows.

@@ -87,12 +87,18 @@ TEST_CASE("many keys take no long time", "[plan]") {
 }
 
 TEST_CASE("any bytes are read or refused", "[plan]") {
-  const std::string good = "{\"mesh\": {\"data\": 2, \"b\": 3}, \"shard\": "
-                           "{\"x*\": \"data+b,-\"}, \"algorithm\": \"ring\"}";
+  const std::string all[] = {
+      "{\"mesh\": {\"data\": 2, \"b\": 3}, \"shard\": "
+      "{\"x*\": \"data+b,-\"}, \"algorithm\": \"ring\"}",
+      "{\"model\": {\"file\": \"m\", \"blake3\": \"" + std::string(64, 'a') +
+          "\"}, \"cluster\": \"c\", \"mesh\": {\"data\": 1, \"stage\": 2}, "
+          "\"micro_batches\": 4, \"schedule\": \"1f1b\", \"stages\": "
+          "[{\"until\": \"a\", \"ranks\": \"0\"}, {\"ranks\": \"1\"}], "
+          "\"predicted\": {\"seconds\": 1e-3, \"bound\": 2}}"};
   std::mt19937 random(1);
   const std::string alphabet = "{}[]\",:+-0123456789eE.\\u\ntruefalsn\xff";
   for (int i = 0; i < 20000; ++i) {
-    std::string text = good;
+    std::string text = all[i % 2];
     for (unsigned changes = 1 + random() % 4; changes; --changes) {
       const size_t at = random() % text.size();
       const char c = alphabet[random() % alphabet.size()];
@@ -113,6 +119,35 @@ TEST_CASE("any bytes are read or refused", "[plan]") {
       CHECK(again.text() == plan.text());
     }
   }
+}
+
+TEST_CASE("a plan says what it is for", "[plan]") {
+  const std::string hash(64, '0');
+  const std::string text =
+      "{\n  \"model\": {\"file\": \"m.onnx\", \"blake3\": \"" + hash +
+      "\"},\n  \"cluster\": \"cluster:k80-4\",\n"
+      "  \"mesh\": {\"data\": 1, \"stage\": 2},\n  \"accumulate\": 4,\n"
+      "  \"stages\": [{\"until\": \"a\", \"ranks\": \"0\"}, {\"ranks\": "
+      "\"1\"}],\n  \"schedule\": \"1f1b\",\n"
+      "  \"predicted\": {\"seconds\": 0.1, \"bound\": 1e-09}\n}\n";
+  CHECK(readAndWritten(text, true) == text);
+  Plan plan;
+  REQUIRE(Plan::parse(text, true, plan).ok());
+  CHECK(plan.origin.checkModel("m", hash).ok());
+  CHECK_THAT(plan.origin.checkModel("m", std::string(64, '1')).message,
+             Contains("is another model than the plan is for"));
+  // Ranks without ends: the stages are made equally heavy.
+  const std::string places =
+      "{\n  \"mesh\": {\"data\": 1, \"stage\": 2},\n  \"stages\": [{"
+      "\"ranks\": \"0\"}, {\"ranks\": \"1\"}, {\"ranks\": \"0\"}, "
+      "{\"ranks\": \"1\"}]\n}\n";
+  CHECK(readAndWritten(places, true) == places);
+  // Chimera has each stage on two ranks.
+  const std::string both =
+      "{\n  \"mesh\": {\"data\": 1, \"stage\": 2},\n  \"accumulate\": 2,\n"
+      "  \"stages\": [{\"ranks\": \"0-1\"}, {\"ranks\": \"0-1\"}],\n"
+      "  \"schedule\": \"chimera\"\n}\n";
+  CHECK(readAndWritten(both, true) == both);
 }
 
 TEST_CASE("a plan has one text", "[plan]") {

@@ -62,7 +62,7 @@ TEST_CASE("an SVG has each action, times and what is kept", "[pictures]") {
                 options);
   const std::string svg =
       drawSvg(sample.table, sample.timeline, {"a <b> & 'c'", 1});
-  CHECK_THAT(svg, Contains("a &lt;b&gt; &amp; 'c'"));
+  CHECK_THAT(svg, Contains("a &lt;b&gt; &amp; &#39;c&#39;"));
   CHECK_THAT(svg, Contains("<title>rank 0, 0F0: 0 to 1</title>"));
   CHECK_THAT(svg, Contains("<title>rank 1, 1W0: 5 to 6</title>"));
   CHECK_THAT(svg, Contains("2 ranks, 2 stages, 1 micro-batches; time 9"));

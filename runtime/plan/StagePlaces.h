@@ -1,0 +1,22 @@
+//===- StagePlaces.h - The ranks that a plan gives stages -------*- C++ -*-===//
+
+#ifndef MLC_RUNTIME_PLAN_STAGEPLACES_H
+#define MLC_RUNTIME_PLAN_STAGEPLACES_H
+
+#include "runtime/plan/Plan.h"
+
+namespace mlc::runtime {
+
+/// Reads "0-3,6", ascending and each once.
+Status parseRanks(std::string_view text, std::vector<int64_t> &ranks);
+/// What parseRanks reads, with ranges.
+std::string ranksText(const std::vector<int64_t> &ranks);
+
+/// An error, naming stage or rank, if the plan's places are not those of the
+/// table: a rank is not there, has no stage, or has one that it should not
+/// have.
+Status checkPlaces(const StagePlan &stages, const schedule::Table &table);
+
+} // namespace mlc::runtime
+
+#endif // MLC_RUNTIME_PLAN_STAGEPLACES_H
