@@ -99,3 +99,27 @@ def test_two_addends_have_the_same_bits_in_both_orders(tools, tmp_path):
         return (f"func.func @main(%a: {VECTOR}, %b: {VECTOR}) -> {VECTOR} {{\n  %s = mlc.add %{x}, %{y} : ({VECTOR}, {VECTOR}) -> {VECTOR}\n"
                 f"  %r = mlc.tanh %s : ({VECTOR}) -> {VECTOR}\n  return %r : {VECTOR}\n}}\n")
     assert judge(tools, tmp_path, text("a", "b"), text("b", "a"))["float_class"] == "bit-exact"
+
+
+def test_operators_round_16_bits_at_their_end(tools, tmp_path):
+    """1 + 1 is rounded away from 2048 one by one, and counts in one operator."""
+    def text(kind, body):
+        kind = f"tensor<4x{kind}>"
+        one = (f'  %r = mlc.compute %a, %b, %c {{definition = "(x, y, z) Y[i] = x[i] + y[i] + z[i]", dims = #mlc.dims<[4]>, integers = '
+               f"#mlc.dims<[]>, reals = [], type = {kind[9:-1]}}} : ({kind}, {kind}, {kind}) -> {kind}\n")
+        two = (f"  %s = mlc.add %a, %b : ({kind}, {kind}) -> {kind}\n  %r = mlc.add %s, %c : ({kind}, {kind}) -> {kind}\n")
+        return (f"func.func @main(%a: {kind}, %b: {kind}, %c: {kind}) -> {kind} {{\n" + (one if body == 1 else two)
+                + f"  return %r : {kind}\n}}\n")
+    for kind, name in (("f16", "reassociating"), ("bf16", "reassociating"), ("f32", "bit-exact")):
+        answer = judge(tools, tmp_path, text(kind, 1), text(kind, 2))
+        assert answer["verdict"] == "proved" and answer["float_class"] == name, answer
+        assert judge(tools, tmp_path, text(kind, 1), text(kind, 1))["float_class"] == "bit-exact"
+
+
+@pytest.mark.parametrize("kind", ["max", "min"])
+def test_zeros_of_two_signs_have_an_order(tools, tmp_path, kind):
+    def text(x, y):
+        return (f"func.func @main(%a: {VECTOR}, %b: {VECTOR}) -> {VECTOR} {{\n  %r = mlc.{kind} %{x}, %{y} : ({VECTOR}, {VECTOR}) -> {VECTOR}\n"
+                f"  return %r : {VECTOR}\n}}\n")
+    answer = judge(tools, tmp_path, text("a", "b"), text("b", "a"))
+    assert answer["verdict"] == "proved" and answer["float_class"] != "bit-exact", answer

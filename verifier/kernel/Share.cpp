@@ -276,20 +276,26 @@ std::optional<Statement> withSharedStages(const Statement &statement) {
   return result;
 }
 
+static bool areAlike(const Statement &statement, bool isLiteral) {
+  Numbering numbering(isLiteral);
+  std::vector<unsigned> before = numbering.number(statement.before,
+                                                  statement.assumptions),
+                        after = numbering.number(statement.after,
+                                                 statement.assumptions);
+  return llvm::all_of(
+      llvm::zip(statement.before.results, statement.after.results),
+      [&](auto pair) {
+        return before[std::get<0>(pair)] == after[std::get<1>(pair)];
+      });
+}
+
+bool areAlike(const Statement &statement) {
+  return areAlike(statement, statement.assumptions.isLiteral);
+}
+
 bool addsInOtherOrder(const Statement &statement) {
-  auto areAlike = [&](bool isLiteral) {
-    Numbering numbering(isLiteral);
-    std::vector<unsigned> before = numbering.number(statement.before,
-                                                    statement.assumptions),
-                          after = numbering.number(statement.after,
-                                                   statement.assumptions);
-    return llvm::all_of(
-        llvm::zip(statement.before.results, statement.after.results),
-        [&](auto pair) {
-          return before[std::get<0>(pair)] == after[std::get<1>(pair)];
-        });
-  };
-  return areAlike(/*isLiteral=*/false) && !areAlike(/*isLiteral=*/true);
+  return areAlike(statement, /*isLiteral=*/false) &&
+         !areAlike(statement, /*isLiteral=*/true);
 }
 
 } // namespace mlc::kernel

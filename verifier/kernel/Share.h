@@ -17,6 +17,9 @@ namespace mlc::kernel {
 /// added.
 std::optional<Statement> withSharedStages(const Statement &statement);
 
+/// Whether both sides compute their results alike.
+bool areAlike(const Statement &statement);
+
 /// Whether the sides' results are alike as real numbers, and only the order of
 /// sums tells their bits apart.
 bool addsInOtherOrder(const Statement &statement);

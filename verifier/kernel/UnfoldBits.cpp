@@ -4,8 +4,8 @@
 // number that it is, but for -0, which like infinity and NaN stands for some
 // other. So what selects, reads and compares cases is as ever; functions of
 // floats are calls under names of which nothing is known but what IEEE 754 says
-// of all bits: +, *, maximum and minimum commute, and -(-x), x * 1, x / 1 and
-// x - 0 are x (any NaN stands for any other).
+// of all bits: + and * commute, and -(-x), x * 1, x / 1 and x - 0 are x (any
+// NaN stands for any other).
 //
 //===----------------------------------------------------------------------===//
 
@@ -83,10 +83,8 @@ Sum Unfolder::functionOfBits(const ExprNode &node, ArrayRef<Sum> x) {
   default:
     break;
   }
-  bool commutes = node.binary == BinaryFn::Add ||
-                  node.binary == BinaryFn::Mul ||
-                  node.binary == BinaryFn::Max || node.binary == BinaryFn::Min;
-  if (!commutes)
+  // Not maximum and minimum: of 0 and -0 code gives one or the other.
+  if (node.binary != BinaryFn::Add && node.binary != BinaryFn::Mul)
     return single(makeCall(function, x.vec()));
   // In an order that both sides have, or of two values, whichever is first.
   std::string first = formOf(x[0]), second = formOf(x[1]);

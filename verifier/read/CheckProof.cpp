@@ -3,6 +3,7 @@
 #include "verifier/read/CheckProof.h"
 #include "verifier/kernel/Cases.h"
 #include "verifier/kernel/CheckStatement.h"
+#include "verifier/kernel/Share.h"
 #include "verifier/kernel/Text.h"
 #include "verifier/read/Reals.h"
 #include "llvm/ADT/STLExtras.h"
@@ -180,9 +181,45 @@ static std::array<unsigned, 8> countMasks(const Definition &definition) {
   return counts;
 }
 
-FloatClass floatClassOf(const Goal &goal, bool isLiteral, bool keepsTerms) {
-  if (isLiteral)
-    return FloatClass::BitExact;
+/// Whether an operator has several operations of floats below 32 bits. Code
+/// computes it in float32 and rounds its result, while as operators of their
+/// own they are rounded one by one.
+static bool roundsOnlyAtEnd(const Definition &definition) {
+  auto isOperation = [](const ExprNode &node) {
+    auto real = mlir::dyn_cast<mlir::FloatType>(node.type);
+    if (!real || real.getWidth() >= 32)
+      return false;
+    return node.kind == Expr::Kind::Binary || node.kind == Expr::Kind::Reduce ||
+           (node.kind == Expr::Kind::Unary && node.unary != UnaryFn::Neg &&
+            node.unary != UnaryFn::Abs);
+  };
+  for (auto [i, stage] : llvm::enumerate(definition.stages)) {
+    const bool isRounded =
+        stage.endsOperator || llvm::is_contained(definition.results, i);
+    for (const Piece &piece : stage.pieces) {
+      unsigned count = 0;
+      walk(piece.body,
+           [&](const ExprNode &node) { count += isOperation(node); });
+      if (count > 1 || (count == 1 && !isRounded))
+        return true;
+    }
+  }
+  return false;
+}
+
+FloatClass floatClassOf(const Goal &goal, const Assumptions &assumptions,
+                        bool isLiteral, bool keepsTerms) {
+  if (isLiteral) {
+    const bool mayRoundOtherwise =
+        roundsOnlyAtEnd(goal.before) || roundsOnlyAtEnd(goal.after);
+    auto areAlike = [&](const Case &one) {
+      return kernel::areAlike(
+          toStatement(goal, one, assumptions, /*isLiteral=*/true));
+    };
+    return mayRoundOtherwise && !llvm::all_of(goal.cases, areAlike)
+               ? FloatClass::Reassociating
+               : FloatClass::BitExact;
+  }
   return keepsTerms && countMasks(goal.before) == countMasks(goal.after)
              ? FloatClass::Reassociating
              : FloatClass::ValueChanging;
@@ -221,7 +258,8 @@ static std::string judge(const Goal &goal, const Assumptions &assumptions,
     keepsTerms &= checked.keepsTerms;
     verdict.isTwoWay &= checked.isTwoWay;
   }
-  verdict.floatClass = floatClassOf(goal, proof->isLiteral, keepsTerms);
+  verdict.floatClass =
+      floatClassOf(goal, assumptions, proof->isLiteral, keepsTerms);
   return "";
 }
 

@@ -54,7 +54,8 @@ kernel::Statement toStatement(const Goal &goal, const Case &one,
 std::string whyNoCases(const Goal &goal, kernel::Decider &decider);
 
 /// How floats may differ, given whether the steps of the proof keep all terms.
-FloatClass floatClassOf(const Goal &goal, bool isLiteral, bool keepsTerms);
+FloatClass floatClassOf(const Goal &goal, const Assumptions &assumptions,
+                        bool isLiteral, bool keepsTerms);
 
 } // namespace mlc::verifier
 

@@ -232,7 +232,8 @@ KernelVerdict proveGoal(const Goal &goal, const Assumptions &assumptions,
     verdict.obligations = std::move(search.obligations);
     if (options.onObligation)
       llvm::for_each(verdict.obligations, options.onObligation);
-    verdict.floatClass = floatClassOf(goal, isLiteral, search.keepsTerms);
+    verdict.floatClass =
+        floatClassOf(goal, assumptions, isLiteral, search.keepsTerms);
     verdict.isTwoWay = search.isTwoWay;
     return true;
   };
