@@ -21,14 +21,14 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-WIDTH, LAYERS = 512, 32
+WIDTH = 512
 
 
-def write_model(path):
+def write_model(path, layers):
     """Products of equal sizes; the weights are zeros, and nobody computes."""
-    nodes = [helper.make_node("MatMul", [f"x{i}", f"w{i}"], [f"x{i + 1}"], name=f"product{i}") for i in range(LAYERS)]
-    nodes.append(helper.make_node("ReduceMean", [f"x{LAYERS}"], ["loss"], keepdims=0, name="mean"))
-    weights = [numpy_helper.from_array(np.zeros((WIDTH, WIDTH), np.float32), f"w{i}") for i in range(LAYERS)]
+    nodes = [helper.make_node("MatMul", [f"x{i}", f"w{i}"], [f"x{i + 1}"], name=f"product{i}") for i in range(layers)]
+    nodes.append(helper.make_node("ReduceMean", [f"x{layers}"], ["loss"], keepdims=0, name="mean"))
+    weights = [numpy_helper.from_array(np.zeros((WIDTH, WIDTH), np.float32), f"w{i}") for i in range(layers)]
     graph = helper.make_graph(nodes, "products", [helper.make_tensor_value_info("x0", TensorProto.FLOAT, ["n", WIDTH])],
                               [helper.make_tensor_value_info("loss", TensorProto.FLOAT, [])], weights)
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
@@ -50,7 +50,7 @@ def write_cluster(path, ranks, bandwidth, latency, throttled):
 def plans():
     """12 on two ranks: schedules, micro-batches and where the model is cut."""
     for (schedule, stages), (batches, samples) in itertools.product(
-            [("gpipe", 2), ("1f1b", 2), ("interleaved-1f1b", 4), ("zero-bubble", 2)], [(2, 2048), (4, 1024), (8, 512)]):
+            [("gpipe", 2), ("1f1b", 2), ("interleaved-1f1b", 4), ("zero-bubble", 2)], [(2, 8192), (4, 4096), (8, 2048)]):
         yield f"{schedule}, {batches} micro-batches", [f"--pipeline={schedule}", f"--stages={stages}", f"--micro-batches={batches}",
                                                        f"--batch={samples}"]
 
@@ -83,11 +83,11 @@ def main():
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        write_model(folder / "m.onnx")
+        write_model(folder / "m.onnx", 32 if options.ranks else 8)
         pairs = []
         for ranks in options.ranks or [2]:
             throttled = not options.ranks
-            bandwidth, latency = options.bandwidth or (1e7 if throttled else 1e9), options.latency or (1e-2 if throttled else 1e-4)
+            bandwidth, latency = options.bandwidth or (5e7 if throttled else 1e9), options.latency or (1e-2 if throttled else 1e-4)
             write_cluster(folder / "c.json", ranks, bandwidth, latency, throttled)
             environment = {"MLC_LINK_BANDWIDTH": str(bandwidth), "MLC_LINK_LATENCY": str(latency)} if throttled else {}
             some = plans() if throttled else [(f"1f1b on {ranks} ranks", [f"--stages={ranks}", "--micro-batches=8", "--batch=2048"])]
