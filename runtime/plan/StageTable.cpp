@@ -71,7 +71,14 @@ Status Plan::checkStaged() const {
   if (own.stages.ranks == 1)
     return Status::success();
   schedule::Table table;
-  return own.makeTable(table);
+  if (Status status = own.makeTable(table); !status.ok())
+    return status;
+  if ((own.zero == ZeroStage::Weights || !own.axes.empty()) &&
+      !own.versionedStages().empty())
+    return wrong("the schedule keeps versions of weights, which are not split "
+                 "over ranks; take stages of ZeRO up to 2, and no axes besides "
+                 "data and stage");
+  return Status::success();
 }
 
 int64_t StagePlan::chooseRanks(int64_t all) const {
