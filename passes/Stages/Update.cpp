@@ -180,8 +180,7 @@ private:
         home = weights.owners.lookup(getStateUse(module, state).owner);
       }
       addResult(home, value,
-                weights.isVersioned(state, home) ? nextOf(state, attributes)
-                                                 : attributes);
+                weights.isVersioned(state, home) ? nextOf(state) : attributes);
       if (value.getDefiningOp())
         entries.setSource(value, {home, Kind::Step});
       for (int64_t stage : weights.readers.lookup(state))
@@ -190,16 +189,14 @@ private:
     }
   }
 
-  /// The attributes of a result that is the next version of a state, of which
-  /// ranks have the same parts.
-  DictionaryAttr nextOf(StringAttr state, DictionaryAttr attributes) {
+  /// The attributes of a result that is the next version of a state.
+  DictionaryAttr nextOf(StringAttr state) {
     Builder b(apply.getContext());
     const std::string next = ("next/" + state.getValue()).str();
     setStateUse(apply->getParentOfType<ModuleOp>(), next,
                 runtime::StateRole::Next, state);
-    NamedAttrList own(attributes);
-    own.set(kStateAttr, b.getStringAttr(next));
-    return own.getDictionary(apply.getContext());
+    return b.getDictionaryAttr(
+        b.getNamedAttr(kStateAttr, b.getStringAttr(next)));
   }
 
   void addResult(int64_t stage, Value value, DictionaryAttr attributes) {

@@ -76,8 +76,14 @@ Status Plan::checkStaged() const {
   if (own.stages.ranks == 1)
     return Status::success();
   schedule::Table table;
-  Status status = own.makeTable(table);
-  return status.ok() ? checkPlaces(own.stages, table) : status;
+  if (Status status = own.makeTable(table); !status.ok())
+    return status;
+  if ((own.zero == ZeroStage::Weights || !own.axes.empty()) &&
+      !own.versionedStages().empty())
+    return wrong("the schedule keeps versions of weights, which are not split "
+                 "over ranks; take stages of ZeRO up to 2, and no axes besides "
+                 "data and stage");
+  return checkPlaces(own.stages, table);
 }
 
 int64_t StagePlan::chooseRanks(int64_t all) const {

@@ -51,13 +51,14 @@ def test_schedules_beside_zero_and_tensors(tools, tmp_path, schedule, zero, tens
 
 @pytest.mark.parametrize("schedule", ["pipedream", "pipedream-2bw", "ampnet"])
 def test_asynchronous_schedules(tools, tmp_path, schedule):
-    """Copies of the pipeline update together: versions of weights are split as weights are."""
+    """Copies of the pipeline update together; versions of weights are whole."""
     update = [] if schedule == "pipedream" else ["--update-every=2"]
     flags = arguments(tmp_path, "mlp", "--micro-batches=8", "--stages=2", f"--pipeline={schedule}", *update)
     one = train(tools, tmp_path, "one", *flags, "--ranks=2")
     is_step(one, train(tools, tmp_path, "copies", *flags, "--ranks=4"))
-    is_step(one, train(tools, tmp_path, "many", *flags, "--mesh=data=2,stage=2,tensor=2", "--ranks=8", "--zero=3",
-                       "--shard=first.weight=-,tensor", "--shard=first.bias=tensor"))
+    done = tools.mlc("train", *flags, "--ranks=4", "--zero=3", f"--checkpoint={tmp_path / 'c.npz'}")
+    assert (done.returncode == 2) == (schedule != "ampnet"), done.stderr
+    assert "keeps versions of weights, which are not split over ranks" in done.stderr or schedule == "ampnet"
 
 
 @pytest.mark.parametrize("name", ["gpt", "translator"])
