@@ -156,3 +156,38 @@ def test_pytorch_makes_and_takes_the_same(tools):
     assert answers.pop() != ""
     for answer, (wanted, what) in zip(answers, expected):
         assert answer == wanted, what
+
+
+def test_slices_of_least_time(tools):
+    """Of 12 tokens, by all ways to cut them."""
+    def time(length, context):
+        return 3 + length + 0.5 * (length * context + length * (length + 1) / 2)
+
+    def total(cuts):
+        ends = [0, *cuts, 12]
+        times = [time(b - a, a) for a, b in zip(ends, ends[1:])]
+        return 2 * sum(times) + 3 * max(times), [b - a for a, b in zip(ends, ends[1:])]
+
+    least, lengths = min((total([i for i in range(1, 12) if bits >> i & 1]) for bits in range(0, 4096, 2)), key=lambda one: one[0])
+    flags = ["terapipe", "--stages=4", "--micro-batches=2", "--tokens=12", "--slice-time=3,1,0.5"]
+    done = tools.mlc("schedule", *flags)
+    assert done.returncode == 0, done.stderr
+    first, *grid = done.stdout.splitlines()
+    parts = re.fullmatch(r"slices: (.*) tokens; forward (\S+)", first)
+    found = [int(length) for part in parts[1].split(", ") for count, length in [part.split(" of ")] for _ in range(int(count))]
+    assert found == lengths and float(parts[2]) == least and grid
+    csv = tools.mlc("schedule", *flags, "--csv").stdout
+    assert f"0F0.{len(lengths) - 1}" in csv and f"0F0.{len(lengths)}" not in csv and "slices" not in csv
+
+
+@pytest.mark.parametrize("flags, problem", [
+    (["gpipe", "--tokens=8", "--slice-time=1,1,1"], "--tokens are of terapipe"),
+    (["terapipe", "--tokens=8", "--slice-time=1,1"], "--slice-time has 2 times"),
+    (["terapipe", "--tokens=8", "--slices=2", "--slice-time=1,1,1"], "leave --slices out"),
+    (["terapipe", "--slice-time=1,1,1"], "are of --tokens"),
+    (["terapipe", "--tokens=8", "--slice-time=1,1,-1"], "a time is from 0"),
+    (["terapipe", "--tokens=8", "--slice-granularity=9", "--slice-time=1,1,1"], "a granularity of 9 is more than the 8 tokens"),
+])
+def test_wrong_slices(tools, flags, problem):
+    done = tools.mlc("schedule", *flags, "--stages=2", "--micro-batches=2")
+    assert done.returncode == 2 and problem in done.stderr, done.stderr

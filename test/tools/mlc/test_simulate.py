@@ -145,11 +145,12 @@ def test_replay(tools, tmp_path, launcher):
     assert max(rank["busy_seconds"] for rank in found["ranks"]) <= found["replayed_seconds"][0] < found["seconds"] + 2
 
 
-@pytest.mark.parametrize("schedule", [["pipedream"], ["pipedream-2bw", "--update-every=2"], ["ampnet", "--in-flight=2"]])
-def test_asynchronous_schedules(tools, tmp_path, schedule):
+@pytest.mark.parametrize("schedule, name", [(["pipedream"], "unet"), (["pipedream-2bw", "--update-every=2"], "unet"),
+                                            (["ampnet", "--in-flight=2"], "unet"), (["terapipe", "--slices=2"], "gpt")])
+def test_asynchronous_schedules_and_slices(tools, tmp_path, schedule, name):
     """Bytes are those that ranks send, and all updates take time."""
-    model, *flags = [str(a) for a in trained.write(tmp_path, "unet") if "--input" not in str(a)]
-    _, inputs, _ = trained.build("unet")
+    model, *flags = [str(a) for a in trained.write(tmp_path, name) if "--input" not in str(a)]
+    _, inputs, _ = trained.build(name)
     np.savez(tmp_path / "d.npz", **trained.samples(inputs))
     flags = [model, *flags, "--ranks=3", "--stages=3", "--micro-batches=6", f"--pipeline={schedule[0]}", *schedule[1:]]
     predicted = simulate(tools, *flags)
