@@ -22,7 +22,7 @@ namespace mlc::runtime {
 
 /// Raised with every change to the file, the program, a library kernel or the
 /// kernel ABI that an older runtime would misread.
-constexpr uint32_t artifactFormat = 9;
+constexpr uint32_t artifactFormat = 10;
 
 /// Transfers that take the file for text damage the last four bytes.
 constexpr char artifactMagic[8] = {'M', 'L', 'C', 'A', '\r', '\n', 26, '\n'};

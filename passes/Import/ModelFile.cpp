@@ -208,7 +208,7 @@ ModelFile::openExternal(StringRef location) {
   path::append(file, location);
   if (std::error_code error = fs::real_path(file, realFile))
     return makeError("cannot read its data in '" + file +
-                     "': " + error.message());
+                     "': " + error.message() + "; put it beside the model");
   if (std::error_code error = fs::real_path(folder, realFolder))
     return makeError("cannot read the folder '" + folder +
                      "': " + error.message());
@@ -234,30 +234,25 @@ ModelFile::openExternal(StringRef location) {
   return locations[location] = shared;
 }
 
-bool ModelFile::hasShapeAlone(const onnx::TensorProto &tensor) const {
-  if (!isByShape || folder.empty() ||
-      tensor.data_location() != onnx::TensorProto::EXTERNAL)
-    return false;
-  for (const onnx::StringStringEntryProto &entry : tensor.external_data())
-    if (entry.key() == "location" && staysInside(entry.value())) {
-      llvm::SmallString<256> file(folder);
-      path::append(file, entry.value());
-      return !fs::exists(file);
-    }
-  return false;
-}
-
-Expected<ModelFile::Bytes>
-ModelFile::externalData(const onnx::TensorProto &tensor, uint64_t size) {
+namespace {
+/// What a tensor says of its external data.
+struct External {
   StringRef location;
-  uint64_t offset = 0, length = size;
+  uint64_t offset = 0;
+};
+} // namespace
+
+static Expected<External> readExternal(const onnx::TensorProto &tensor,
+                                       uint64_t size) {
+  External found;
+  uint64_t length = size;
   for (const onnx::StringStringEntryProto &entry : tensor.external_data()) {
     StringRef key(entry.key()), value(entry.value());
     bool bad = false;
     if (key == "location")
-      location = value;
+      found.location = value;
     else if (key == "offset")
-      bad = value.getAsInteger(10, offset);
+      bad = value.getAsInteger(10, found.offset);
     else if (key == "length")
       bad = value.getAsInteger(10, length);
     if (bad)
@@ -268,6 +263,30 @@ ModelFile::externalData(const onnx::TensorProto &tensor, uint64_t size) {
     return makeError("needs " + llvm::Twine(size) +
                      " bytes by its type, but its external data has " +
                      llvm::Twine(length));
+  return found;
+}
+
+Expected<bool> ModelFile::hasShapeAlone(const onnx::TensorProto &tensor,
+                                        uint64_t size) const {
+  if (!isByShape || folder.empty() ||
+      tensor.data_location() != onnx::TensorProto::EXTERNAL)
+    return false;
+  Expected<External> external = readExternal(tensor, size);
+  if (!external)
+    return external.takeError();
+  if (!staysInside(external->location))
+    return false;
+  llvm::SmallString<256> file(folder);
+  path::append(file, external->location);
+  return !fs::exists(file);
+}
+
+Expected<ModelFile::Bytes>
+ModelFile::externalData(const onnx::TensorProto &tensor, uint64_t size) {
+  Expected<External> external = readExternal(tensor, size);
+  if (!external)
+    return external.takeError();
+  const auto [location, offset] = *external;
   auto buffer = openExternal(location);
   if (!buffer)
     return buffer.takeError();

@@ -43,8 +43,10 @@ public:
   /// Float tensors whose external file is not there have some number for all
   /// elements, for plans that depend on shapes alone.
   void planByShape() { isByShape = true; }
-  /// Whether that holds for the tensor.
-  bool hasShapeAlone(const onnx::TensorProto &tensor) const;
+  /// Whether that holds for the tensor; an error as of externalData for what
+  /// its external data say of themselves.
+  llvm::Expected<bool> hasShapeAlone(const onnx::TensorProto &tensor,
+                                     uint64_t size) const;
   /// The external files that were read.
   std::vector<std::string> getExternalFiles() const;
 

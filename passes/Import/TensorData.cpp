@@ -178,6 +178,15 @@ static std::string typedData(const TensorProto &t) {
   return bytes;
 }
 
+/// A tensor of one number: not 0 or 1, with which operators fold.
+static ElementsAttr someOfAll(RankedTensorType type, FloatType element) {
+  llvm::APFloat some(0.5);
+  bool isInexact;
+  some.convert(element.getFloatSemantics(), llvm::APFloat::rmNearestTiesToEven,
+               &isInexact);
+  return DenseElementsAttr::get(type, some);
+}
+
 Expected<ElementsAttr> readTensor(MLIRContext *context,
                                   const TensorProto &tensor, ModelFile &file,
                                   StringRef name) {
@@ -199,14 +208,12 @@ Expected<ElementsAttr> readTensor(MLIRContext *context,
   uint64_t size = uint64_t(*count) * getRawElementSize(elementType);
   auto type = RankedTensorType::get(dims, elementType);
 
-  if (auto real = dyn_cast<FloatType>(elementType);
-      real && file.hasShapeAlone(tensor)) {
-    // Not 0 or 1, with which operators fold.
-    llvm::APFloat some(0.5);
-    bool isInexact;
-    some.convert(real.getFloatSemantics(), llvm::APFloat::rmNearestTiesToEven,
-                 &isInexact);
-    return DenseElementsAttr::get(type, some);
+  if (auto real = dyn_cast<FloatType>(elementType)) {
+    Expected<bool> hasShapeAlone = file.hasShapeAlone(tensor, size);
+    if (!hasShapeAlone)
+      return hasShapeAlone.takeError();
+    if (*hasShapeAlone)
+      return someOfAll(type, real);
   }
   if (tensor.data_location() == TensorProto::EXTERNAL) {
     Expected<ModelFile::Bytes> bytes = file.externalData(tensor, size);

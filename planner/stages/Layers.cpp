@@ -35,7 +35,13 @@ std::vector<std::string_view> cellsOf(std::string_view line) {
 /// Calls `row` with the number and the cells of each line below the first,
 /// which must be `names`.
 template <typename Row>
-Status forEachRow(std::string_view text, const std::string &names, Row row) {
+Status forEachRow(const LayerGraph::Text &file, const std::string &names,
+                  Row row) {
+  std::string_view text = file.text;
+  // The mark of UTF-8.
+  if (text.substr(0, 3) == "\xef\xbb\xbf")
+    text.remove_prefix(3);
+  const std::string name = printable(file.name) + ": ";
   const size_t count = cellsOf(names).size();
   size_t number = 0;
   while (!text.empty()) {
@@ -46,22 +52,24 @@ Status forEachRow(std::string_view text, const std::string &names, Row row) {
     ++number;
     if (cells.size() == 1 && cells[0].empty())
       continue;
-    const std::string where = "line " + std::to_string(number) + ": ";
+    const std::string where = name + "line " + std::to_string(number) + ": ";
     if (number == 1) {
       if (cells != cellsOf(names))
-        return Status::badFile(where + "is '" + printable(std::string(line)) +
+        return Status::badFile(where + "is '" +
+                               printable(std::string(line.substr(0, 80))) +
                                "', and the first line must be " + names);
       continue;
     }
     if (cells.size() != count)
       return Status::badFile(where + "has " + std::to_string(cells.size()) +
-                             " cells, not " + std::to_string(count) + ": " +
-                             names);
+                             (cells.size() == 1 ? " cell" : " cells") +
+                             ", not " + std::to_string(count) + ": " + names);
     if (Status status = row(where, cells); !status.ok())
       return status;
   }
-  return number ? Status::success()
-                : Status::badFile("is empty; its first line is " + names);
+  return number
+             ? Status::success()
+             : Status::badFile(name + "is empty; its first line is " + names);
 }
 
 /// A number from 0 on.
@@ -105,7 +113,7 @@ orderOf(size_t count, const std::vector<std::pair<size_t, size_t>> &edges) {
 
 } // namespace
 
-Status LayerGraph::parse(std::string_view layers, std::string_view edges,
+Status LayerGraph::parse(const Text &layers, const Text &edges,
                          LayerGraph &graph) {
   std::vector<Layer> found;
   std::map<std::string, size_t, std::less<>> places;
@@ -130,7 +138,7 @@ Status LayerGraph::parse(std::string_view layers, std::string_view edges,
         return status;
       });
   if (status.ok() && found.empty())
-    status = Status::badFile("has no layers");
+    status = Status::badFile(printable(layers.name) + ": has no layers");
   std::vector<std::pair<size_t, size_t>> read;
   if (status.ok())
     status = forEachRow(edges, "from,to",
@@ -151,8 +159,15 @@ Status LayerGraph::parse(std::string_view layers, std::string_view edges,
   if (!status.ok())
     return status;
   const std::vector<size_t> order = orderOf(found.size(), read);
-  if (order.size() < found.size())
-    return Status::badFile("layers read each other in a circle");
+  if (order.size() < found.size()) {
+    const std::set<size_t> placed(order.begin(), order.end());
+    size_t inCircle = 0;
+    while (placed.count(inCircle))
+      ++inCircle;
+    return Status::badFile(printable(edges.name) + ": layer " +
+                           printable(found[inCircle].name) +
+                           " reads itself, or what reads it, in a circle");
+  }
   graph = {};
   std::vector<size_t> placeOf(found.size());
   for (size_t place = 0; place < order.size(); ++place) {

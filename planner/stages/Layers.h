@@ -39,14 +39,18 @@ struct LayerGraph {
   /// Reads a profile: lines of `layer,operator,forward_ms,backward_ms,
   /// activation_bytes,parameter_bytes`, and lines of `from,to`, each below a
   /// line of these names. Layers are put into an order in which each comes
-  /// after those that it reads. Errors name the line, and a layer that is
-  /// missing, given twice or reads itself.
-  static runtime::Status parse(std::string_view layers, std::string_view edges,
+  /// after those that it reads. Errors name the text, by its name, and the
+  /// line, and a layer that is missing, given twice or reads itself.
+  struct Text {
+    std::string name;
+    std::string_view text;
+  };
+  static runtime::Status parse(const Text &layers, const Text &edges,
                                LayerGraph &graph);
 
-  /// The layers between cuts that at most `mostTensors` cross, each joined to one
-  /// layer with the bytes of these tensors: the chain that PipeDream's dynamic
-  /// program takes (Narayanan et al. 2019, section 3.1).
+  /// The layers between cuts that at most `mostTensors` cross, each joined to
+  /// one layer with the bytes of these tensors: the chain that PipeDream's
+  /// dynamic program takes (Narayanan et al. 2019, section 3.1).
   std::vector<Layer> chain(size_t mostTensors = SIZE_MAX) const;
 };
 

@@ -160,7 +160,8 @@ void Reader::checkLevels(Fields &fields) {
     const int inner = cluster.levels[i - 1].ranks;
     if (cluster.levels[i].ranks % inner || cluster.levels[i].ranks == inner)
       fields.fail(fmt::format("levels[{}].ranks", i),
-                  fmt::format("{} is no multiple of the {} of the level before",
+                  fmt::format("{} is not the {} of the level before, two or "
+                              "more times",
                               cluster.levels[i].ranks, inner));
   }
   if (cluster.levels.back().ranks != ranks)

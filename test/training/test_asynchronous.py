@@ -225,7 +225,7 @@ def test_a_resumed_run(tools, tmp_path):
 
 
 @pytest.mark.parametrize("flags, problem", [
-    (["--pipeline=pipedream", "--clip-norm=1"], "leave --clip-norm and --loss-scale out, or give a synchronous --pipeline"),
+    (["--pipeline=pipedream", "--clip-norm=1"], "leave --clip-norm out, give --loss-scale=none, or give a synchronous --pipeline"),
     (["--pipeline=ampnet", "--loss-scale=8"], "the schedule updates each stage by itself"),
     (["--pipeline=pipedream-2bw", "--update-every=3"], "3 micro-batches, which do not divide 8"),
     (["--pipeline=1f1b", "--update-every=2"], "1f1b has no gradients before an update"),

@@ -45,7 +45,7 @@ public:
                         "(docs/Planners.md)"),
         profile(cl::Positional, cl::desc("<layers.csv>"), cl::sub(sub)),
         edges("edges", cl::value_desc("file.csv"),
-              cl::desc("Which layers read which: lines of from,to"),
+              cl::desc("Which layers read which: lines of from,to; needed"),
               cl::sub(sub)),
         ranks("ranks", cl::init(0), cl::value_desc("number"),
               cl::desc("Ranks to plan for (all of the cluster)"), cl::sub(sub)),
@@ -150,23 +150,43 @@ llvm::Error PlanCommand::readLayers(Planned &planned) const {
       return fail(mlc::Exit(status.code),
                   mlc::runtime::printable(*file) + ": " + status.message);
   LayerGraph graph;
-  if (auto status = LayerGraph::parse(layers.text(), reads.text(), graph);
+  if (auto status = LayerGraph::parse({profile, layers.text()},
+                                      {edges, reads.text()}, graph);
       !status.ok())
-    return fail(mlc::Exit(status.code),
-                mlc::runtime::printable(profile) + " and " +
-                    mlc::runtime::printable(edges) + ": " + status.message);
+    return fail(mlc::Exit(status.code), status.message);
   planned.chain = graph.chain();
   return llvm::Error::success();
 }
 
-/// "conv1 to fc3 (18)" of the chain's blocks.
+/// Refuses what would take more than about a minute.
+static llvm::Error checkSteps(const Planned &planned) {
+  constexpr double most = 3e9;
+  const auto n = static_cast<double>(planned.chain.size());
+  double steps = 0;
+  for (auto [i, level] : llvm::enumerate(planned.levels)) {
+    const double m = level.count;
+    steps += n * n * (i + 1 < planned.levels.size() ? n : 1) * m * m;
+  }
+  if (steps <= most)
+    return llvm::Error::success();
+  return fail(mlc::Exit::Resources,
+              fmt::format("{} layers on {} ranks take {:.0e} steps to divide "
+                          "exactly, and at most {:.0e} are taken; give fewer "
+                          "ranks, or join layers",
+                          n, planned.ranks, steps, most));
+}
+
+/// "conv1 to fc3" of the chain's blocks.
 static std::string rangeOf(const Planned &planned, const Stage &stage) {
   llvm::StringRef first = planned.chain[stage.begin].name,
                   last = planned.chain[stage.end - 1].name;
-  return mlc::runtime::printable(first.split('+').first.str()) + " to " +
-         mlc::runtime::printable(last.rsplit('+').second.empty()
-                                     ? last.str()
-                                     : last.rsplit('+').second.str());
+  first = first.split('+').first;
+  if (llvm::StringRef end = last.rsplit('+').second; !end.empty())
+    last = end;
+  const std::string begin = mlc::runtime::printable(first.str());
+  return first == last
+             ? "layer " + begin
+             : "layers " + begin + " to " + mlc::runtime::printable(last.str());
 }
 
 static double secondsOf(const Planned &planned, const Stage &stage) {
@@ -186,12 +206,12 @@ static double weightsOf(const Planned &planned, const Stage &stage) {
 static void print(const Planned &planned, const std::vector<Stage> &stages,
                   const std::string &margin) {
   for (auto [i, stage] : llvm::enumerate(stages)) {
-    llvm::outs() << fmt::format("{}stage {}: layers {}, {} replica{}, {:.4g} "
+    llvm::outs() << fmt::format("{}stage {}: {}, {} replica{}, {:.4g} "
                                 "ms, {:.4g} MB of weights\n",
                                 margin, i, rangeOf(planned, stage),
                                 stage.replicas, stage.replicas == 1 ? "" : "s",
                                 secondsOf(planned, stage) * 1e3,
-                                weightsOf(planned, stage) / (1 << 20));
+                                weightsOf(planned, stage) / 1e6);
     if (stage.inner.size() > 1 ||
         (stage.inner.size() == 1 && stage.inner[0].replicas > 1))
       print(planned, stage.inner, margin + "  ");
@@ -226,16 +246,8 @@ llvm::Error PlanCommand::run() {
     return error;
   if (llvm::Error error = readLayers(planned))
     return error;
-  double machines = 1;
-  for (const MachineLevel &level : planned.levels)
-    machines *= level.count;
-  const auto n = static_cast<double>(planned.chain.size());
-  if (constexpr double mostSteps = 3e9;
-      n * n * n * machines * machines > mostSteps)
-    return fail(mlc::Exit::Resources,
-                fmt::format("{} layers on {} ranks are too many to divide "
-                            "exactly; give fewer ranks, or join layers",
-                            n, planned.ranks));
+  if (llvm::Error error = checkSteps(planned))
+    return error;
   planned.division = divideStages(planned.chain, planned.levels);
   const double seconds = planned.division.seconds;
   if (asJson) {

@@ -45,10 +45,11 @@ static std::string describe(const Remedy &remedy, bool isPython) {
   case Remedy::Kind::DropMemoryBudget:
     return isPython ? "leave memory_budget out" : "leave --memory-budget out";
   case Remedy::Kind::UpdateTogether:
-    return isPython ? "leave clip_norm and loss_scale out, or give a "
-                      "synchronous pipeline"
-                    : "leave --clip-norm and --loss-scale out, or give a "
-                      "synchronous --pipeline";
+    return isPython
+               ? "leave clip_norm and loss_scale out, or give a "
+                 "synchronous pipeline"
+               : "leave --clip-norm out, give --loss-scale=none, or give a "
+                 "synchronous --pipeline";
   case Remedy::Kind::ListAll:
     return "mlc check --json lists all";
   }

@@ -107,7 +107,8 @@ TEST_CASE("what is wrong in a cluster file is named") {
        "levels[0].medium: 'pcei' is unknown; do you mean 'pcie'? or give one "
        "of nvlink, pcie, network, memory"},
       {with("\"ranks\": 8", "\"ranks\": 6"),
-       "levels[1].ranks: 6 is no multiple of the 4 of the level before"},
+       "levels[1].ranks: 6 is not the 4 of the level before, two or more "
+       "times"},
       {with("\"count\": 2", "\"count\": 3"),
        "levels[1].ranks: the last level connects all 12 ranks, not 8"},
       {with("[4, 2e9]", "[2, 2e9]"),

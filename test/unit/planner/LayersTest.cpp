@@ -11,7 +11,8 @@ static const std::string kNames =
 
 static LayerGraph parsed(const std::string &layers, const std::string &edges) {
   LayerGraph graph;
-  auto status = LayerGraph::parse(kNames + layers, "from,to\n" + edges, graph);
+  auto status = LayerGraph::parse({"l.csv", kNames + layers},
+                                  {"e.csv", "from,to\n" + edges}, graph);
   INFO(status.message);
   REQUIRE(status.ok());
   return graph;
@@ -59,7 +60,8 @@ TEST_CASE("cuts have the bytes of all tensors that cross", "[planner]") {
 TEST_CASE("what is no profile is named", "[planner]") {
   auto problem = [](const std::string &layers, const std::string &edges) {
     LayerGraph graph;
-    return LayerGraph::parse(layers, edges, graph).message;
+    return LayerGraph::parse({"l.csv", layers}, {"e.csv", edges}, graph)
+        .message;
   };
   const std::string good = kNames + "a,Conv,1,1,1,1\nb,Relu,1,1,1,1\n";
   CHECK_THAT(problem("", "from,to\n"), Contains("is empty"));

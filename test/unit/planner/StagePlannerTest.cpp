@@ -85,7 +85,8 @@ std::vector<Layer> chainOf(const std::string &network) {
       mlc::runtime::FileBytes::read((base + "_edges.csv").c_str(), most, edges)
           .ok());
   LayerGraph graph;
-  auto status = LayerGraph::parse(layers.text(), edges.text(), graph);
+  auto status = LayerGraph::parse({"l.csv", layers.text()},
+                                  {"e.csv", edges.text()}, graph);
   INFO(status.message);
   REQUIRE(status.ok());
   return graph.chain();
