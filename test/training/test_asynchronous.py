@@ -13,6 +13,8 @@ import numpy as np
 import onnx
 import pytest
 
+import trained
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TORCH = ROOT / "torch/bin/python"
 SAMPLES, BATCHES, STEPS, RATE = 3, 12, 2, 0.01
@@ -274,3 +276,16 @@ def test_keyword_arguments(tmp_path):
     with pytest.raises(mlc.UnsupportedError, match="leave clip_norm and loss_scale out"):
         on_threads(2, lambda rank: mlc.Trainer(model(np.float32), loss="mse", ranks=rank, accumulate=BATCHES, stages=2, pipeline="pipedream",
                                                clip_norm=1))
+
+
+def test_ampnet_comes_as_far_as_synchronous_steps(tools, tmp_path):
+    """With as many samples, and gradients of weights that are up to five updates old."""
+    path, *flags = [str(a) for a in trained.write(tmp_path, "mlp") if "--input" not in str(a)]
+    np.savez(tmp_path / "d.npz", **trained.samples(trained.build("mlp")[1]))
+
+    def last_loss(*more):
+        done = tools.mlc("train", path, *flags, f"--data={tmp_path / 'd.npz'}", "--steps=60", "--learning-rate=0.05", "--seed=3",
+                         "--micro-batches=8", "--stages=3", "--ranks=3", *more, f"--checkpoint={tmp_path / 'far.npz'}")
+        assert done.returncode == 0, done.stderr
+        return float(re.findall(r"^step 60 .* (\S+)$", done.stdout, re.M)[0])
+    assert last_loss("--pipeline=ampnet", "--update-every=2", "--in-flight=6") < 1.05 * last_loss("--pipeline=1f1b") < 1

@@ -157,3 +157,10 @@ def test_wrong_flags(tools, tmp_path, flags, problem):
     done = tools.mlc("train", *arguments(tmp_path, "mlp"), *flags, f"--checkpoint={tmp_path / 'c.npz'}")
     assert done.returncode in (2, 4) and problem in done.stderr, done.stderr
     assert not (tmp_path / "c.npz").exists()
+
+
+def test_slices_in_copies(tools, tmp_path):
+    """TeraPipe beside a split batch and split weights."""
+    flags = arguments(tmp_path, "gpt", *NETWORK, "--micro-batches=2")
+    one = train(tools, tmp_path, "one", *flags)
+    is_step(one, train(tools, tmp_path, "many", *flags, "--stages=2", "--ranks=4", "--zero=3", "--pipeline=terapipe", "--slices=3"))
