@@ -37,7 +37,9 @@ def modules(opt):
 
 # What passes say that take the graph's form, and want more of a graph.
 WANTING = {"mlc-add-gradients": "is no loss", "mlc-add-training-step": "is no loss", "mlc-partition": "has no dist.mesh",
-           "mlc-assign-stages": "too few for 2 stages", "mlc-cut-stages": "has no entries @accumulate and @apply", "mlc-split-tied-sums": "has no entries @accumulate and @apply", "mlc-join-stages": "has no entries of a step"}
+           "mlc-assign-stages": "too few for 2 stages", "mlc-cut-stages": "has no entries @accumulate and @apply",
+           "mlc-split-tied-sums": "has no entries @accumulate and @apply", "mlc-join-stages": "has no entries of a step",
+           "mlc-slice-sequence": "slices do not divide sequences"}
 
 
 def passes(opt):

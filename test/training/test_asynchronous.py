@@ -16,7 +16,7 @@ import pytest
 import trained
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-TORCH = ROOT / "torch/bin/python"
+TORCH = ROOT / ".torch/bin/python"
 SAMPLES, BATCHES, STEPS, RATE = 3, 12, 2, 0.01
 
 

@@ -10,13 +10,13 @@ import pytest
 from test_stages import arguments, losses, train
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-TORCH = ROOT / "torch/bin/python"
+TORCH = ROOT / ".torch/bin/python"
 ENDS = {2: ["add_36_0"], 4: ["add_25_0", "add_36_0", "add_59_0"]}
 CASES = {"gpipe": ("GPipe", 4, 4), "1f1b": ("1F1B", 2, 2), "interleaved-1f1b": ("Interleaved1F1B", 2, 4),
          "breadth-first": ("LoopedBFS", 2, 4), "zero-bubble": ("InterleavedZeroBubble", 2, 4)}
 
 
-@pytest.mark.skipif(not TORCH.exists(), reason="no PyTorch in torch/ (requirements-torch.txt)")
+@pytest.mark.skipif(not TORCH.exists(), reason="no PyTorch in .torch/ (requirements-torch.txt)")
 @pytest.mark.parametrize("name", CASES)
 def test_losses_are_those_of_pytorch(tools, tmp_path, name):
     theirs, ranks, stages = CASES[name]

@@ -1,6 +1,6 @@
 """PyTorch's training with delayed weights, of the network of delayed.py.
 
-    torch/bin/python test/training/torch_delayed.py task.npz result.npz
+    .torch/bin/python test/training/torch_delayed.py task.npz result.npz
 
 A task has weights by name, x and target ([steps, micro-batches, samples, ...]), and as numbers stages, every (micro-batches
 of an update), adam, rate and two_buffered. Each stage has an optimizer of torch.optim, and copies of its parameters.

@@ -1,7 +1,7 @@
 """Losses, gradients and training of trained.py's networks by PyTorch, in float64.
 
-    python3 -m venv torch && torch/bin/pip install --no-deps -r requirements-torch.txt
-    torch/bin/python test/training/torch_gradients.py --write
+    python3 -m venv .torch && .torch/bin/pip install --no-deps -r requirements-torch.txt
+    .torch/bin/python test/training/torch_gradients.py --write
 
 runs each model's ONNX graph with PyTorch's operators, node by node, and has
 autograd take the gradients. What it writes, reference.json, holds for every

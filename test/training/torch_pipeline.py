@@ -1,6 +1,6 @@
 """Losses of the GPT of trained.py in a pipeline of torch.distributed.pipelining, over gloo.
 
-    torch/bin/python test/training/torch_pipeline.py --schedule=1F1B --ranks=2 --micro-batches=4 --ends=NODE,...
+    .torch/bin/python test/training/torch_pipeline.py --schedule=1F1B --ranks=2 --micro-batches=4 --ends=NODE,...
 
 Prints the losses of 50 steps as JSON. Stages are cut after the given nodes, each of which has all that later stages
 need; stage s is on rank s mod ranks. The embedding is tied: its copies on the first and the last stage

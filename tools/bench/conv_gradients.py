@@ -1,6 +1,6 @@
 """Gradients of ResNet-50's convolutions beside PyTorch's, on one thread.
 
-    torch/bin/python tools/bench/conv_gradients.py [--batch 8] [--rounds 3] [--target cpu] [--only 3x3]
+    .torch/bin/python tools/bench/conv_gradients.py [--batch 8] [--rounds 3] [--target cpu] [--only 3x3]
 
 runs in a Python that has PyTorch and starts build/bin's programs. Each distinct convolution is differentiated
 (mlc-opt --mlc-differentiate) and compiled twice, for the gradient of the input and for that of the weights. Of a run,

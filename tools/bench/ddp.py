@@ -1,8 +1,8 @@
 """Steps of training on two ranks beside PyTorch's DistributedDataParallel, one thread each.
 
-    torch/bin/python tools/bench/ddp.py [--networks mlp,gpt,resnet50] [--rounds 5]
-    torch/bin/python tools/bench/ddp.py --link 1e8 [--networks mlp] [--bucket 2097152]
-    torch/bin/python tools/bench/ddp.py --groups 1,2,3 [--latency 0.005] [--link 1e8] [--ranks 3]
+    .torch/bin/python tools/bench/ddp.py [--networks mlp,gpt,resnet50] [--rounds 5]
+    .torch/bin/python tools/bench/ddp.py --link 1e8 [--networks mlp] [--bucket 2097152]
+    .torch/bin/python tools/bench/ddp.py --groups 1,2,3 [--latency 0.005] [--link 1e8] [--ranks 3]
 
 runs in a Python that has PyTorch, onnx and NumPy, and starts build/bin/mlc. Both
 train the same ONNX graph (tools/bench/training.py) over Gloo, each rank on half of

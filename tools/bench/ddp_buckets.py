@@ -1,6 +1,6 @@
 """Sizes of buckets beside those of PyTorch's DistributedDataParallel.
 
-    torch/bin/python tools/bench/ddp_buckets.py [--networks resnet50,gpt2]
+    .torch/bin/python tools/bench/ddp_buckets.py [--networks resnet50,gpt2]
 
 runs in a Python that has PyTorch. Each network, made here with random weights,
 makes two steps in DistributedDataParallel (Gloo, one rank): after the first,

@@ -1,6 +1,6 @@
 """How far PyTorch's float32 is from itself when sums have another order: what to expect of training on ranks.
 
-    torch/bin/python tools/bench/torch_rounding.py [--networks gpt,resnet]
+    .torch/bin/python tools/bench/torch_rounding.py [--networks gpt,resnet]
 
 trains the networks of test/training as test/distributed/test_data_parallel.py does (batches of 12, SGD with
 momentum, 50 steps), once with each batch as it is; once with the samples of each batch in another order; and, where a

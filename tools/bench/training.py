@@ -1,6 +1,6 @@
 """Steps of training beside PyTorch's, on one thread.
 
-    torch/bin/python tools/bench/training.py [--networks mlp,gpt,resnet50] [--rounds 5]
+    .torch/bin/python tools/bench/training.py [--networks mlp,gpt,resnet50] [--rounds 5]
 
 runs in a Python that has PyTorch, onnx and NumPy (test/training/torch_gradients.py
 says how one is made) and starts build/bin/mlc. Both train the same ONNX graph,

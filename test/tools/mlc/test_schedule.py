@@ -9,7 +9,7 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 PUBLISHED = ROOT / "test/unit/schedule/pytorch_schedules.txt"
-TORCH = ROOT / "torch/bin/python"
+TORCH = ROOT / ".torch/bin/python"
 NAMES = {"GPipe": "gpipe", "1F1B": "1f1b", "Interleaved1F1B": "interleaved-1f1b", "LoopedBFS": "breadth-first",
          "InterleavedZeroBubble": "zero-bubble", "ZBVZeroBubble": "zbv"}
 
@@ -128,7 +128,7 @@ def test_wrong_tables(tools, tmp_path, text, message):
     assert done.returncode == 3 and "none.csv: " in done.stderr
 
 
-@pytest.mark.skipif(not TORCH.exists(), reason="no PyTorch in torch/ (requirements-torch.txt)")
+@pytest.mark.skipif(not TORCH.exists(), reason="no PyTorch in .torch/ (requirements-torch.txt)")
 def test_pytorch_makes_and_takes_the_same(tools):
     """More sizes than those published: PyTorch's generators, and its judge of tables that were made elsewhere."""
     questions, expected = [], []
