@@ -16,7 +16,7 @@ func.func @a(%x: !x) -> tensor<1xf32> {
   return %v1 : tensor<1xf32>
 }
 
-//--- bit-exact: the greater of two zeros is +0, whichever is first
+//--- proved, not bit-exact: of two zeros code gives one or the other
 func.func @b(%x: !x, %y: !x) -> !x {
   %v1 = mlc.max %x, %y : (!x, !x) -> !x
   return %v1 : !x
@@ -26,7 +26,7 @@ func.func @a(%x: !x, %y: !x) -> !x {
   return %v1 : !x
 }
 
-//--- proved, not bit-exact: likewise of many
+//--- proved, not bit-exact: likewise of many values
 func.func @b(%x: !x) -> tensor<1xf32> {
   %v1 = mlc.reverse %x {axes = array<i64: 0>} : (!x) -> !x
   %v2 = mlc.reduce %v1 {kind = "max", axes = array<i64: 0>} : (!x) -> tensor<1xf32>
