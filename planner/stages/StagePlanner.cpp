@@ -31,9 +31,9 @@ public:
   double seconds(size_t begin, size_t end) const {
     return at(begin, end, machines.count).seconds;
   }
-  std::vector<Stage> stages(size_t begin, size_t end, int count) const {
+  std::vector<PlannedStage> stages(size_t begin, size_t end, int count) const {
     const Entry &entry = at(begin, end, count);
-    std::vector<Stage> found;
+    std::vector<PlannedStage> found;
     if (entry.split > begin)
       found = stages(begin, entry.split, count - entry.replicas);
     found.push_back({entry.split, end, entry.replicas});

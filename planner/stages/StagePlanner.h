@@ -26,16 +26,16 @@ struct MachineLevel {
   double bytesPerSecond = 0;
 };
 
-struct Stage {
+struct PlannedStage {
   size_t begin = 0, end = 0; ///< layers of the chain
   /// How many of the level's machines share the stage's micro-batches.
   int replicas = 1;
   /// On levels above the first: the stages inside each of these machines.
-  std::vector<Stage> inner = {};
+  std::vector<PlannedStage> inner = {};
 };
 
 struct StageDivision {
-  std::vector<Stage> stages;
+  std::vector<PlannedStage> stages;
   /// What the slowest stage, or transfer, takes for a micro-batch.
   double seconds = 0;
 };

@@ -177,7 +177,7 @@ static llvm::Error checkSteps(const Planned &planned) {
 }
 
 /// "conv1 to fc3" of the chain's blocks.
-static std::string rangeOf(const Planned &planned, const Stage &stage) {
+static std::string rangeOf(const Planned &planned, const PlannedStage &stage) {
   llvm::StringRef first = planned.chain[stage.begin].name,
                   last = planned.chain[stage.end - 1].name;
   first = first.split('+').first;
@@ -189,21 +189,22 @@ static std::string rangeOf(const Planned &planned, const Stage &stage) {
              : "layers " + begin + " to " + mlc::runtime::printable(last.str());
 }
 
-static double secondsOf(const Planned &planned, const Stage &stage) {
+static double secondsOf(const Planned &planned, const PlannedStage &stage) {
   double sum = 0;
   for (size_t i = stage.begin; i < stage.end; ++i)
     sum += planned.chain[i].seconds();
   return sum;
 }
 
-static double weightsOf(const Planned &planned, const Stage &stage) {
+static double weightsOf(const Planned &planned, const PlannedStage &stage) {
   double sum = 0;
   for (size_t i = stage.begin; i < stage.end; ++i)
     sum += planned.chain[i].weightBytes;
   return sum;
 }
 
-static void print(const Planned &planned, const std::vector<Stage> &stages,
+static void print(const Planned &planned,
+                  const std::vector<PlannedStage> &stages,
                   const std::string &margin) {
   for (auto [i, stage] : llvm::enumerate(stages)) {
     llvm::outs() << fmt::format("{}stage {}: {}, {} replica{}, {:.4g} "
@@ -219,9 +220,9 @@ static void print(const Planned &planned, const std::vector<Stage> &stages,
 }
 
 static json::Value toJson(const Planned &planned,
-                          const std::vector<Stage> &stages) {
+                          const std::vector<PlannedStage> &stages) {
   json::Array list;
-  for (const Stage &stage : stages) {
+  for (const PlannedStage &stage : stages) {
     json::Object one{{"replicas", stage.replicas},
                      {"seconds", secondsOf(planned, stage)},
                      {"weight_bytes", weightsOf(planned, stage)}};

@@ -44,11 +44,12 @@ double tryAll(const std::vector<Layer> &layers, size_t begin, size_t end,
 /// What a division takes by the formula, having checked that it has each layer
 /// once and all machines.
 double secondsOf(const std::vector<Layer> &layers,
-                 const std::vector<Stage> &stages, size_t begin, size_t end,
-                 const std::vector<MachineLevel> &levels, size_t level) {
+                 const std::vector<PlannedStage> &stages, size_t begin,
+                 size_t end, const std::vector<MachineLevel> &levels,
+                 size_t level) {
   double slowest = 0;
   int machines = 0;
-  for (const Stage &stage : stages) {
+  for (const PlannedStage &stage : stages) {
     REQUIRE(stage.begin == begin);
     REQUIRE(stage.end > stage.begin);
     double seconds = 0, weights = 0;
@@ -95,7 +96,7 @@ std::vector<Layer> chainOf(const std::string &network) {
 std::vector<int> replicasOf(const std::string &network, int gpus) {
   // 10 Gb/s.
   std::vector<int> found;
-  for (const Stage &stage :
+  for (const PlannedStage &stage :
        divideStages(chainOf(network), {{gpus, 1.25e9}}).stages)
     found.push_back(stage.replicas);
   return found;
