@@ -114,6 +114,17 @@ double mlc::planner::secondsOfStage(double seconds, double weightBytes,
   return std::max(computes, carries);
 }
 
+double mlc::planner::stepsToDivide(size_t layers,
+                                   const std::vector<MachineLevel> &levels) {
+  const auto n = static_cast<double>(layers);
+  double steps = 0;
+  for (size_t i = 0; i < levels.size(); ++i) {
+    const double m = levels[i].count;
+    steps += n * n * (i + 1 < levels.size() ? n : 1) * m * m;
+  }
+  return steps;
+}
+
 StageDivision
 mlc::planner::divideStages(const std::vector<Layer> &layers,
                            const std::vector<MachineLevel> &levels) {

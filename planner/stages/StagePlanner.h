@@ -46,10 +46,13 @@ struct StageDivision {
 double secondsOfStage(double seconds, double weightBytes, double inputBytes,
                       double outputBytes, int replicas, double bytesPerSecond);
 
+/// About how many steps divideStages takes: for n layers and m machines n^2 m^2
+/// on the outermost level, and n^3 m^2 on each level below.
+double stepsToDivide(size_t layers, const std::vector<MachineLevel> &levels);
+
 /// The best division of the chain among all machines of the outermost level.
 /// All are used. `layers` and `levels` are not empty, and bandwidths are
-/// positive. For n layers and m machines, the outermost level takes steps in
-/// the order of n^2 m^2, and each level below n^3 m^2.
+/// positive.
 StageDivision divideStages(const std::vector<Layer> &layers,
                            const std::vector<MachineLevel> &levels);
 

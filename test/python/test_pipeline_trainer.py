@@ -1,11 +1,10 @@
 """mlc.Trainer over the stages of a pipeline."""
 
-import threading
-
 import mlc
 import numpy as np
 import pytest
 
+from rank_threads import on_threads
 from test_trainer import LOSS, MODEL, batches, folder  # noqa: F401
 
 
@@ -23,21 +22,7 @@ def test_stages_on_ranks(folder):
     one = losses(None, {"mesh": {"data": 1}}, "one.npz")
 
     def on_ranks(count, *what, **more):
-        ranks, found = mlc.Ranks.threads(count), [None] * count
-
-        def work(i):
-            try:
-                found[i] = losses(ranks[i], *what, **more)
-                ranks[i].finish()
-            except BaseException as failure:
-                found[i] = failure
-
-        threads = [threading.Thread(target=work, args=(i,)) for i in range(count)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        return found
+        return on_threads(count, lambda rank: losses(rank, *what, **more))
 
     assert on_ranks(2, {"mesh": {"data": 1, "stage": 2}, "schedule": "gpipe"}, "two.npz") == [one, one]
     # Two that split the batch, and two for each half of the first weight.

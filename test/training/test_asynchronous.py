@@ -4,7 +4,6 @@ import json
 import pathlib
 import re
 import subprocess
-import threading
 
 import delayed
 import graphs
@@ -14,6 +13,7 @@ import onnx
 import pytest
 
 import trained
+from rank_threads import on_threads
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TORCH = ROOT / ".torch/bin/python"
@@ -38,28 +38,6 @@ def samples(dtype, batches=BATCHES):
 def plan(stages, schedule, batches=BATCHES, **more):
     ends = [{"until": f"h{first - 1}"} for first in delayed.layers_of(stages)[1:]]
     return {"mesh": {"data": 1, "stage": stages}, "stages": [*ends, {}], "schedule": schedule, "accumulate": batches, **more}
-
-
-def on_threads(count, work):
-    """The results of work(rank) of all ranks."""
-    ranks, found = mlc.Ranks.threads(count), [None] * count
-
-    def run(i):
-        try:
-            found[i] = work(ranks[i])
-            ranks[i].finish()
-        except BaseException as failure:
-            found[i] = failure
-
-    threads = [threading.Thread(target=run, args=(i,)) for i in range(count)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    for one in found:
-        if isinstance(one, BaseException):
-            raise one
-    return found
 
 
 def train(tools, folder, stages, own, data, dtype=np.float64, optimizer="sgd"):

@@ -161,19 +161,14 @@ llvm::Error PlanCommand::readLayers(Planned &planned) const {
 /// Refuses what would take more than about a minute.
 static llvm::Error checkSteps(const Planned &planned) {
   constexpr double most = 3e9;
-  const auto n = static_cast<double>(planned.chain.size());
-  double steps = 0;
-  for (auto [i, level] : llvm::enumerate(planned.levels)) {
-    const double m = level.count;
-    steps += n * n * (i + 1 < planned.levels.size() ? n : 1) * m * m;
-  }
+  const double steps = stepsToDivide(planned.chain.size(), planned.levels);
   if (steps <= most)
     return llvm::Error::success();
   return fail(mlc::Exit::Resources,
               fmt::format("{} layers on {} ranks take {:.0e} steps to divide "
                           "exactly, and at most {:.0e} are taken; give fewer "
                           "ranks, or join layers",
-                          n, planned.ranks, steps, most));
+                          planned.chain.size(), planned.ranks, steps, most));
 }
 
 /// "conv1 to fc3" of the chain's blocks.

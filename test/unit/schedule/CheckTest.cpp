@@ -145,7 +145,7 @@ TEST_CASE("ranks of a stage add their gradients", "[check]") {
   CHECK_THAT(
       problem("0F0,0F1,0B0,0REDUCE_GRAD,0WAIT_REDUCE_GRAD,0B1,0REDUCE_GRAD,"
               "0STEP\n"),
-      Contains("WAIT_REDUCE_GRAD before the update"));
+      Contains("is under way; WAIT_REDUCE_GRAD before "));
 }
 
 TEST_CASE("NORM comes between gradients and their update", "[check]") {
