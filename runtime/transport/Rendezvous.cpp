@@ -80,8 +80,9 @@ std::string Rendezvous::join(int ownRank, int ownSize,
   std::string first;
   if (wait(rankPrefix + std::string("0"), first, "rank 0", deadline).empty() &&
       first != own)
-    return "WORLD_SIZE is " + own + " here and " + first +
-           " on rank 0; set the same on all ranks";
+    // Published, so that all tell it: a rank that sees this one go ends them.
+    return giveUp("WORLD_SIZE is " + own + " on rank " + std::to_string(rank) +
+                  " and " + first + " on rank 0; set the same on all ranks");
   std::vector<int> all(size);
   std::iota(all.begin(), all.end(), 0);
   std::vector<std::string> sizes;
@@ -104,8 +105,6 @@ Rendezvous::~Rendezvous() {
     server->waitForOthers(lastWords);
 }
 
-/// Publishes the reason unless another rank has published one; returns the
-/// published reason.
 std::string Rendezvous::giveUp(const std::string &why) {
   hasGivenUp = true;
   std::string told;
@@ -256,9 +255,11 @@ std::string SharedHeartbeats::open(Rendezvous &rendezvous,
   const std::string name = "/mlc-" + token;
   bytes = sizeof(HeartbeatCell) * ranks.size();
   fd = shm_open(name.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600);
-  auto lack = [](int number) {
-    return std::string("no shared memory in /dev/shm: ") +
-           std::strerror(number) + "; the ranks of a machine need some there";
+  auto lack = [&](int number) {
+    return rendezvous.giveUp(
+        "rank " + std::to_string(ranks[own]) +
+        " has no shared memory in /dev/shm: " + std::strerror(number) +
+        "; the ranks of a machine need some there");
   };
   if (fd < 0)
     return lack(errno);

@@ -54,9 +54,11 @@ public:
                     int color, std::vector<int> &members,
                     Clock::time_point deadline);
 
-private:
+  /// Publishes why this rank gives up, so that all name the same reason.
+  /// Returns the reason that was published first.
   std::string giveUp(const std::string &why);
 
+private:
   int rank = 0, size = 0;
   bool hasGivenUp = false;
   std::unique_ptr<StoreServer> server;

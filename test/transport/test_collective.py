@@ -127,7 +127,7 @@ def test_gloo_s_ranks_that_do_not_come_or_disagree(tools):
     assert done.returncode == 9
     assert "engine gloo: rank 2 has not come; see whether all ranks have been started" in done.stderr
     done = ranks.output([*launch, f"unset LOCAL_WORLD_SIZE; [ $RANK = 2 ] && WORLD_SIZE=4; exec {program} collective --timeout={TIMEOUT}"])
-    assert "engine gloo: WORLD_SIZE is 4 here and 3 on rank 0; set the same on all ranks" in done.stderr
+    assert "engine gloo: WORLD_SIZE is 4 on rank 2 and 3 on rank 0; set the same on all ranks" in done.stderr
     done = ranks.output([*launch, f"RANK=$((RANK / 2)); exec {program} collective --timeout={TIMEOUT}"])
     assert "is there twice; give each process a RANK of its own" in done.stderr or "port" in done.stderr
     told = failing(tools, "--timeout=1", code=9, RANK="1", WORLD_SIZE="2", MASTER_ADDR="127.0.0.1", MASTER_PORT="1")
