@@ -4,6 +4,7 @@
 #include "runtime/schedule/StageRanks.h"
 
 #include <algorithm>
+#include <map>
 #include <queue>
 #include <set>
 
@@ -121,11 +122,10 @@ public:
       if (running.empty())
         break;
       now = running.top().first;
-      while (!running.empty() && running.top().first == now) {
-        const auto rank = size_t(running.top().second);
-        running.pop();
-        finish(rank);
-      }
+      std::set<int32_t> ended;
+      for (; !running.empty() && running.top().first == now; running.pop())
+        ended.insert(running.top().second);
+      finishAll(std::move(ended));
     }
     return takeResult();
   }
@@ -135,6 +135,7 @@ private:
     size_t next = 0, end = 0; // what runs: [next, end)
     bool isBusy = false;
     std::vector<Action> result;
+    size_t received = 0; // where a receive goes into `result`, if busy
   };
   struct StageState {
     /// Gradients that are not there yet, if the ranks' sums are added here.
@@ -265,6 +266,7 @@ private:
                                        : isPass(actions[i].kind)         ? 1
                                                                          : 0);
       }
+      lane.received = lane.result.size();
       lane.result.insert(lane.result.end(), actions.begin() + lane.next,
                          actions.begin() + lane.end);
       if (!time) {
@@ -301,6 +303,37 @@ private:
     return true;
   }
 
+  /// Ends what these ranks run. Senders come before the ranks that they send to
+  /// where they can, since a receive goes before what has not ended; the lowest
+  /// is first among ranks that send to each other.
+  void finishAll(std::set<int32_t> ended) {
+    std::map<int32_t, std::vector<int32_t>> receivers;
+    std::map<int32_t, int64_t> senders;
+    for (int32_t rank : ended)
+      for (size_t i = lanes[size_t(rank)].next; i < lanes[size_t(rank)].end;
+           ++i)
+        forReceivers(table.ranks[size_t(rank)][i],
+                     [&](int32_t, int32_t receiver) {
+                       if (receiver == rank || !ended.count(receiver))
+                         return;
+                       receivers[rank].push_back(receiver);
+                       ++senders[receiver];
+                     });
+    std::set<int32_t> first;
+    for (int32_t rank : ended)
+      if (!senders.count(rank))
+        first.insert(rank);
+    while (!ended.empty()) {
+      const int32_t rank = *(first.empty() ? ended : first).begin();
+      first.erase(rank);
+      ended.erase(rank);
+      finish(size_t(rank));
+      for (int32_t receiver : receivers[rank])
+        if (--senders[receiver] == 0 && ended.count(receiver))
+          first.insert(receiver);
+    }
+  }
+
   /// Ends what the rank runs, and sends what others read.
   void finish(size_t rank) {
     Lane &lane = lanes[rank];
@@ -315,37 +348,53 @@ private:
         sum(table.ranks[rank][i].stage);
   }
 
-  void send(size_t rank, const Action &action) {
-    Pass &pass = passes.of(action);
-    if (action.kind == Kind::Forward) {
-      pass.hasForwardDone = true;
-      for (const Reading &one : readersOf[size_t(action.stage)])
-        transfer(rank, action, one.to, Kind::SendForward, Kind::ReceiveForward);
-    } else if (action.kind != Kind::WeightGradient) {
-      pass.hasBackwardDone = true;
-      for (const Reading &one : readsOf[size_t(action.stage)])
-        if (one.hasGradient)
-          transfer(rank, action, one.from, Kind::SendBackward,
-                   Kind::ReceiveBackward);
+  /// Calls f(stage, rank) for each stage that reads what the action makes, with
+  /// the rank that runs it for this micro-batch.
+  template <typename Function>
+  void forReceivers(const Action &action, Function f) {
+    const bool isForward = action.kind == Kind::Forward;
+    if (!isForward &&
+        (!isPass(action.kind) || action.kind == Kind::WeightGradient))
+      return;
+    const auto stage = size_t(action.stage);
+    for (const Reading &one : isForward ? readersOf[stage] : readsOf[stage]) {
+      const int32_t to = isForward ? one.to : one.from;
+      const int32_t receiver = passes.of(action, to).rank;
+      // Perhaps nobody runs the reader for this micro-batch.
+      if ((isForward || one.hasGradient) && receiver != kNone)
+        f(to, receiver);
     }
   }
 
-  void transfer(size_t rank, const Action &action, int32_t to, Kind send,
-                Kind receive) {
-    const int32_t receiver = passes.of(action, to).rank;
-    if (receiver == kNone)
-      return; // Nobody runs the reader for this micro-batch.
-    awake.insert(receiver);
-    if (receiver == int32_t(rank))
-      return;
-    Action sent{send, action.stage, action.microBatch, action.slice},
-        received{receive, to, action.microBatch, action.slice};
+  void send(size_t rank, const Action &action) {
+    Pass &pass = passes.of(action);
+    pass.hasForwardDone |= action.kind == Kind::Forward;
+    pass.hasBackwardDone |= isPass(action.kind) &&
+                            action.kind != Kind::Forward &&
+                            action.kind != Kind::WeightGradient;
+    forReceivers(action, [&](int32_t to, int32_t receiver) {
+      awake.insert(receiver);
+      if (receiver != int32_t(rank))
+        transfer(rank, action, to, receiver);
+    });
+  }
+
+  void transfer(size_t rank, const Action &action, int32_t to,
+                int32_t receiver) {
+    const bool isForward = action.kind == Kind::Forward;
+    Action sent{isForward ? Kind::SendForward : Kind::SendBackward,
+                action.stage, action.microBatch, action.slice},
+        received{isForward ? Kind::ReceiveForward : Kind::ReceiveBackward, to,
+                 action.microBatch, action.slice};
     if (peerOf(sent) != to)
       sent.peer = to;
     if (peerOf(received) != action.stage)
       received.peer = action.stage;
     lanes[rank].result.push_back(sent);
-    lanes[size_t(receiver)].result.push_back(received);
+    // The message travels while the receiver computes.
+    Lane &other = lanes[size_t(receiver)];
+    const size_t place = other.isBusy ? other.received++ : other.result.size();
+    other.result.insert(other.result.begin() + long(place), received);
   }
 
   /// Adds the gradients of the ranks after the last one.

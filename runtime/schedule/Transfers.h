@@ -38,8 +38,9 @@ std::vector<Reading> readPrevious(int32_t stages);
 /// no rank waits for ever, even if a send ends only when its receive begins,
 /// and receives of two ranks come in the order of their sends. That order is
 /// the one of a clock by which F, I and W take equally long and transfers no
-/// time. A send follows what makes its data; a receive stands where the data
-/// come, before the next computation.
+/// time. A send follows what makes its data. A receive stands where the data
+/// come, before what its rank computes then, so that the message travels
+/// meanwhile.
 ///
 /// MLC_BAD_FILE names rank and action, if one runs twice, waits for what no
 /// rank runs or for itself, or if the table has transfers already.

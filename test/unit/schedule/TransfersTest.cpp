@@ -199,7 +199,17 @@ TEST_CASE("transfers stand where data come", "[schedule]") {
   REQUIRE(addTransfers(table, readPrevious(2)).ok());
   CHECK(table.text() ==
         "0F0,0SEND_F0,0F1,0SEND_F1,0RECV_B0,0B0,0RECV_B1,0B1\n"
-        "1RECV_F0,1F0,1RECV_F1,1B0,1SEND_B0,1F1,1B1,1SEND_B1\n");
+        "1RECV_F0,1RECV_F1,1F0,1B0,1SEND_B0,1F1,1B1,1SEND_B1\n");
+}
+
+TEST_CASE("messages travel while their receivers compute", "[schedule]") {
+  Table table;
+  REQUIRE(generate(sized("gpipe", 2, 3), table).ok());
+  REQUIRE(addTransfers(table, readPrevious(2)).ok());
+  CHECK(table.text() == "0F0,0SEND_F0,0F1,0SEND_F1,0F2,0SEND_F2,"
+                        "0RECV_B0,0RECV_B1,0B0,0RECV_B2,0B1,0B2\n"
+                        "1RECV_F0,1RECV_F1,1F0,1RECV_F2,1F1,1F2,"
+                        "1B0,1SEND_B0,1B1,1SEND_B1,1B2,1SEND_B2\n");
 }
 
 TEST_CASE("published tables run without buffers", "[schedule]") {
