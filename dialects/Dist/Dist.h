@@ -35,6 +35,10 @@ struct Partial {
 };
 llvm::hash_code hash_value(const Partial &partial);
 
+/// Several operands of an in-place collective are one message, in which each
+/// begins at a multiple of so many bytes.
+inline constexpr int64_t kOperandAlignment = 64;
+
 /// The runtime's row for the collective `op`. Null if there is none of that
 /// name, because lowering expresses it by others, or if `op` is no collective.
 const runtime::rows::Row *findRow(mlir::Operation *op);

@@ -15,13 +15,14 @@ namespace mlc {
 //===----------------------------------------------------------------------===//
 
 /// Places operands of one in-place collective contiguously, each at a multiple
-/// of 64 bytes.
+/// of kOperandAlignment.
 void ExecBuilder::placeOperands(Operation *op) {
   const runtime::rows::Row *row = dist::findRow(op);
   if (!row || !row->isInPlace() || op->getNumOperands() < 2)
     return;
   Type element = getElementTypeOrSelf(op->getOperand(0).getType());
-  const int64_t width = elementBytes(element), alignment = 64;
+  const int64_t width = elementBytes(element),
+                alignment = dist::kOperandAlignment;
   IntExpr offset = IntExpr::constant(b.getContext(), 0);
   for (Value operand : op->getOperands()) {
     Value base = operand;

@@ -1,6 +1,9 @@
 //===- Simulate.cpp - From a model and a plan to a simulated step ---------===//
 
 #include "tools/mlc/Simulate.h"
+#include "dialects/Module/States.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "runtime/schedule/Generate.h"
 #include "simulator/cluster/ClusterFile.h"
 #include "simulator/cluster/Network.h"
 #include "tools/mlc/Failure.h"
@@ -14,8 +17,12 @@ using namespace mlc::simulator;
 namespace schedule = mlc::runtime::schedule;
 
 /// Gives the table's actions times.
-static llvm::Error addTimes(const StageCosts &costs, Simulation &result) {
-  Network network(result.cluster);
+static llvm::Error addTimes(const StageCosts &costs, const Network &network,
+                            Simulation &result) {
+  const auto take = [&](int64_t bytes, int from, int to) {
+    return network.transfer(int(result.worldRanks[from]),
+                            int(result.worldRanks[to]), bytes);
+  };
   TimelineOptions options;
   options.stages = costs.times();
   options.reads = costs.reads();
@@ -26,7 +33,7 @@ static llvm::Error addTimes(const StageCosts &costs, Simulation &result) {
     return costs.bytes(send);
   };
   options.transfer = [&](int32_t, int64_t bytes, int32_t from, int32_t to) {
-    return network.transfer(from, to, bytes);
+    return take(bytes, from, to);
   };
   // The first rank takes the sums of the others, and sends the total back.
   options.collective = [&](const schedule::Action &action) {
@@ -34,8 +41,7 @@ static llvm::Error addTimes(const StageCosts &costs, Simulation &result) {
     const std::vector<int> &having = costs.ranksOf(action.stage);
     if (action.kind == schedule::ActionKind::ReduceGradients)
       for (int rank : llvm::drop_begin(having))
-        sum += 2 * network.transfer(rank, having.front(),
-                                    costs.sumBytes(action.stage));
+        sum += 2 * take(costs.sumBytes(action.stage), rank, having.front());
     return sum;
   };
   auto status = schedule::addTransfers(result.table, options.reads);
@@ -44,6 +50,90 @@ static llvm::Error addTimes(const StageCosts &costs, Simulation &result) {
     status = makeTimeline(result.table, options, result.timeline);
   }
   return statusFailure(status);
+}
+
+/// The table of a plan; of a step without stages, that of one stage.
+static runtime::Status makeTable(const runtime::TrainingPlan &split,
+                                 schedule::Table &table) {
+  if (split.stages.ranks > 1)
+    return split.makeTable(table);
+  schedule::ScheduleOptions options;
+  options.name = "1f1b";
+  options.stages = split.stages.count;
+  options.ranks = 1;
+  options.microBatches = split.accumulate;
+  return schedule::generate(options, table);
+}
+
+/// The ranks of the first copy of the pipeline, in the order of the table.
+static std::vector<int64_t> firstCopy(llvm::ArrayRef<runtime::MeshAxis> mesh,
+                                      int64_t ranks) {
+  int64_t stride = 1;
+  for (const runtime::MeshAxis &axis : llvm::reverse(mesh)) {
+    if (axis.name == runtime::kStageAxis)
+      break;
+    stride *= axis.size;
+  }
+  std::vector<int64_t> all;
+  for (int64_t rank = 0; rank < ranks; ++rank)
+    all.push_back(ranks > 1 ? rank * stride : 0);
+  return all;
+}
+
+/// Whether an action runs an entry. All entries of an update count with STEP.
+static bool runs(const schedule::Action &action,
+                 const schedule::StageEntry &entry) {
+  using Kind = schedule::ActionKind;
+  if (action.stage != entry.stage)
+    return false;
+  if (entry.isUpdate())
+    return action.kind == Kind::Step;
+  return action.kind == entry.kind ||
+         (action.kind == Kind::Backward && entry.kind != Kind::Forward);
+}
+
+/// What each rank sends: to others of its copy of the pipeline, and in
+/// collectives.
+static llvm::Error addSent(mlir::ModuleOp module, const StageCosts &costs,
+                           const EntryTimes &entries, Simulation &result) {
+  const std::vector<int64_t> messages = costs.sentBytes();
+  for (auto [rank, actions] : llvm::enumerate(result.table.ranks)) {
+    std::map<schedule::StageEntry, int64_t> collectives;
+    for (auto entry : module.getOps<mlir::func::FuncOp>())
+      if (auto name = findEntry(entry.getName())) {
+        auto bytes =
+            entries.sentBytes(entry.getBody(), result.worldRanks[rank]);
+        if (!bytes)
+          return bytes.takeError();
+        collectives[*name] += *bytes;
+      }
+    int64_t sent = rank < messages.size() ? messages[rank] : 0;
+    for (const schedule::Action &action : actions)
+      for (const auto &[entry, bytes] : collectives)
+        sent += runs(action, entry) ? bytes : 0;
+    result.sent.push_back(sent);
+  }
+  return llvm::Error::success();
+}
+
+static llvm::Error addCosts(const TrainingModel &read, Simulation &result) {
+  const runtime::TrainingPlan &split = *result.plan.training;
+  const std::vector<runtime::MeshAxis> mesh = split.mesh();
+  result.worldRanks = firstCopy(mesh, int64_t(result.table.ranks.size()));
+  result.copies = split.countRanks() / int64_t(result.table.ranks.size());
+  mlir::ModuleOp module = read.compilation->getModule();
+  const CostModel cost = read.compilation->makeCostModel();
+  const Network network(result.cluster);
+  const EntryTimes entries(cost, network, mesh, result.plan.algorithm);
+  auto costs =
+      StageCosts::read(module, entries, result.table, result.worldRanks);
+  if (!costs)
+    return costs.takeError();
+  result.step = readStepMemory(module, cost);
+  if (llvm::Error error = addTimes(*costs, network, result))
+    return error;
+  result.stages = costs->times();
+  return addSent(module, *costs, entries, result);
 }
 
 /// Lowers or compiles the entries, so that their arenas are known to the byte.
@@ -84,25 +174,13 @@ llvm::Expected<Cluster> mlc::cli::readCluster(const std::string &name,
   return machines;
 }
 
-/// An error for plans whose steps are not simulated.
-static llvm::Error checkPlan(const runtime::TrainingPlan &split) {
-  if (split.stages.ranks < 2)
-    return fail(Exit::Usage,
-                "simulates stages on several ranks; give --stages and --ranks, "
-                "or a plan");
-  if (split.isSplit())
-    return fail(Exit::Usage,
-                "simulates each stage on one rank of a pipeline; give as many "
-                "ranks as run the stages, without a split batch or weights");
-  return llvm::Error::success();
-}
-
 llvm::Expected<Simulation>
 mlc::cli::simulate(const SimulationRequest &request) {
   ModelOptions &model = request.model;
   const runtime::TrainingPlan &split = *request.plan.training;
-  if (llvm::Error error = checkPlan(split))
-    return error;
+  if (split.hasServer)
+    return fail(Exit::Usage, "simulates no parameter server; give another "
+                             "algorithm");
   auto machines = readCluster(request.cluster, request.plan);
   if (!machines)
     return machines.takeError();
@@ -110,11 +188,12 @@ mlc::cli::simulate(const SimulationRequest &request) {
   const std::string &target = machines->deviceOf(0).target;
   if (model.target.getNumOccurrences() == 0 && !target.empty())
     model.target = target;
+  const bool isStaged = split.isStaged(), isSplit = isStaged || split.isSplit();
   auto read = readTrainingModel(
       model, request.training, &request.optimizer, request.batch,
-      {split.accumulate, false, false, /*isApart=*/true, false, false,
+      {split.accumulate, false, false, /*isApart=*/isStaged, false, false,
        split.countUpdates() > 1},
-      &request.plan);
+      isSplit ? &request.plan : nullptr);
   if (!read)
     return read.takeError();
   if (auto status =
@@ -129,20 +208,15 @@ mlc::cli::simulate(const SimulationRequest &request) {
   result.plan = request.plan;
   result.plan.origin.model = {model.model, read->training.model};
   result.plan.origin.cluster = request.cluster;
-  if (auto status = split.makeTable(result.table); !status.ok())
+  if (auto status = makeTable(split, result.table); !status.ok())
     return statusFailure(status);
-  const CostModel cost = read->compilation->makeCostModel();
-  StageCosts costs(read->compilation->getModule(), cost, result.table);
-  result.step = readStepMemory(read->compilation->getModule(), cost);
-  if (llvm::Error error = addTimes(costs, result))
+  if (llvm::Error error = addCosts(*read, result))
     return error;
-  result.stages = costs.times();
-  result.sent = costs.sentBytes();
   if (llvm::Error error = findArenas(request, *read, result))
     return error;
   result.memory = findMemory(result.table, result.step);
-  // Versions of weights are not counted.
-  result.isCompiled &= split.countUpdates() == 1;
+  // Versions of weights are not counted, nor what a whole step keeps.
+  result.isCompiled &= split.countUpdates() == 1 && isStaged;
   const Time busiest = *llvm::max_element(result.timeline.busy);
   result.plan.origin.predicted = {toSeconds(result.timeline.span),
                                   toSeconds(busiest)};

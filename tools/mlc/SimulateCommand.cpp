@@ -196,6 +196,11 @@ llvm::Error SimulateCommand::run() {
   auto result = simulateStep(ranks.empty() ? 0 : ranks.front()->size());
   if (!result)
     return stopped(result.takeError(), ranks);
+  if (steps && (result->copies > 1 || result->table.ranks.size() < 2))
+    return stopped(fail(mlc::Exit::Usage,
+                        "--replay is of pipelines whose ranks do not share a "
+                        "batch or weights; give as many ranks as run stages"),
+                   ranks);
   if (steps) {
     auto replayed = mlc::cli::replaySteps(*result, ranks, steps);
     if (!replayed)

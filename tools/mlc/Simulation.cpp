@@ -33,6 +33,12 @@ Time Simulation::onOneRank() const {
   return sum;
 }
 
+std::string Simulation::nameOf(size_t rank) const {
+  return copies == 1
+             ? fmt::format("rank {}", worldRanks[rank])
+             : fmt::format("rank {} ({} alike)", worldRanks[rank], copies);
+}
+
 std::vector<int64_t> Simulation::stagesOf(size_t rank) const {
   std::set<int64_t> found;
   for (const schedule::Action &action : table.ranks[rank])
@@ -50,7 +56,7 @@ Time Simulation::timeOf(size_t rank, const RankMemory::Point &point) const {
 
 llvm::Error mlc::cli::checkCapacity(const Simulation &result) {
   for (auto [rank, memory] : llvm::enumerate(result.memory)) {
-    const Device &device = result.cluster.deviceOf(int(rank));
+    const Device &device = result.deviceOf(rank);
     const auto capacity = int64_t(device.memoryBytes.value);
     const RankMemory::Point *beyond =
         capacity > 0 ? memory.findBeyond(capacity) : nullptr;
@@ -60,13 +66,13 @@ llvm::Error mlc::cli::checkCapacity(const Simulation &result) {
         beyond->action.empty() ? "before the first action" : beyond->action;
     return fail(
         Exit::Resources,
-        fmt::format(
-            "{}: rank {}, {}: {} bytes too many for the {} of its device {} "
-            "({} after the step); take more ranks or stages, smaller "
-            "micro-batches, or a schedule that keeps fewer activations",
-            result.model, rank, where, beyond->allocated.total() - capacity,
-            capacity, runtime::printable(device.name),
-            memory.parts().total() - capacity));
+        fmt::format("{}: {}, {}: {} bytes too many for the {} of its device {} "
+                    "({} after the step); take more ranks or stages, smaller "
+                    "micro-batches, or a schedule that keeps fewer activations",
+                    result.model, result.nameOf(rank), where,
+                    beyond->allocated.total() - capacity, capacity,
+                    runtime::printable(device.name),
+                    memory.parts().total() - capacity));
   }
   return llvm::Error::success();
 }
@@ -77,11 +83,14 @@ static std::string megabytes(int64_t bytes) {
 }
 
 std::string mlc::cli::describe(const Simulation &result) {
-  std::string text =
-      fmt::format("step: {} on {} ranks of {}, idle {}; {} on one rank\n",
-                  toText(result.timeline.span), result.table.ranks.size(),
-                  result.cluster.name, toPercent(result.timeline.idle()),
-                  toText(result.onOneRank()));
+  const size_t ranks = result.table.ranks.size();
+  std::string text = fmt::format(
+      "step: {} on {} rank{} of {}, idle {}; ", toText(result.timeline.span),
+      ranks * result.copies, ranks * result.copies == 1 ? "" : "s",
+      result.cluster.name, toPercent(result.timeline.idle()));
+  text += result.copies > 1
+              ? fmt::format("{} share each part of the work\n", result.copies)
+              : toText(result.onOneRank()) + " on one rank\n";
   for (auto [i, stage] : llvm::enumerate(result.stages))
     text += fmt::format("stage {}: forward {}, backward {}, update {}\n", i,
                         toText(stage.forward),
@@ -90,19 +99,19 @@ std::string mlc::cli::describe(const Simulation &result) {
   for (size_t rank = 0; rank < result.table.ranks.size(); ++rank) {
     const RankMemory &memory = result.memory[rank];
     const MemoryParts &parts = memory.parts();
+    text +=
+        fmt::format("{}: busy {}, idle {}, {} bytes sent, activations of {} "
+                    "micro-batches\n",
+                    result.nameOf(rank), toText(result.timeline.busy[rank]),
+                    toPercent(result.timeline.idle(int32_t(rank))),
+                    result.sent[rank], kept[rank]);
     text += fmt::format(
-        "rank {}: busy {}, idle {}, {} bytes sent, activations of {} "
-        "micro-batches\n",
-        rank, toText(result.timeline.busy[rank]),
-        toPercent(result.timeline.idle(int32_t(rank))), result.sent[rank],
-        kept[rank]);
-    text += fmt::format(
-        "rank {}: {} of memory{}: {} of states, {} of arenas, {} carried; at "
+        "{}: {} of memory{}: {} of states, {} of arenas, {} carried; at "
         "most {} in use, in {}\n",
-        rank, megabytes(parts.total()), result.isCompiled ? "" : ", estimated",
-        megabytes(parts.states), megabytes(parts.arenas),
-        megabytes(parts.carried), megabytes(memory.peak().inUse),
-        memory.peak().action);
+        result.nameOf(rank), megabytes(parts.total()),
+        result.isCompiled ? "" : ", estimated", megabytes(parts.states),
+        megabytes(parts.arenas), megabytes(parts.carried),
+        megabytes(memory.peak().inUse), memory.peak().action);
   }
   if (!result.replayed.empty()) {
     std::vector<double> sorted = result.replayed;
@@ -149,8 +158,7 @@ static json::Object memoryOf(const Simulation &result, size_t rank) {
   const RankMemory &memory = result.memory[rank];
   json::Object object = toJson(memory.parts());
   object["total"] = memory.parts().total();
-  object["capacity"] =
-      int64_t(result.cluster.deviceOf(int(rank)).memoryBytes.value);
+  object["capacity"] = int64_t(result.deviceOf(rank).memoryBytes.value);
   object["most_in_use"] = memory.peak().inUse;
   object["most_at"] = memory.peak().action;
   json::Array points;
@@ -169,7 +177,8 @@ json::Value mlc::cli::toJson(const Simulation &result) {
   const std::vector<int64_t> kept = schedule::activationsInFlight(result.table);
   for (size_t rank = 0; rank < result.table.ranks.size(); ++rank)
     ranks.push_back(
-        json::Object{{"busy_seconds", toSeconds(result.timeline.busy[rank])},
+        json::Object{{"rank", result.worldRanks[rank]},
+                     {"busy_seconds", toSeconds(result.timeline.busy[rank])},
                      {"idle", result.timeline.idle(int32_t(rank)).value()},
                      {"stages", json::Array(result.stagesOf(rank))},
                      {"sent_bytes", result.sent[rank]},
@@ -187,6 +196,7 @@ json::Value mlc::cli::toJson(const Simulation &result) {
                                    {"arena", one.arena},
                                    {"scratch", one.scratch}});
   return json::Object{{"cluster", result.cluster.name},
+                      {"copies", result.copies},
                       {"seconds", toSeconds(result.timeline.span)},
                       {"idle", result.timeline.idle().value()},
                       {"seconds_on_one_rank", toSeconds(result.onOneRank())},

@@ -21,8 +21,19 @@ struct Simulation {
   runtime::schedule::Table table;
   simulator::Timeline timeline;
   std::vector<simulator::StageTimes> stages;
-  /// The bytes that each rank sends.
+  /// The bytes that each rank of the table sends.
   std::vector<int64_t> sent;
+  /// The cluster's ranks of the first copy of the pipeline, and how many copies
+  /// there are: the ranks of further axes do the same on other parts.
+  std::vector<int64_t> worldRanks;
+  int64_t copies = 1;
+
+  /// The device of a rank of the table, and "rank 2", by the cluster's number;
+  /// "rank 2 (4 alike)" with that of the other copies.
+  const simulator::Device &deviceOf(size_t rank) const {
+    return cluster.deviceOf(int(worldRanks[rank]));
+  }
+  std::string nameOf(size_t rank) const;
   /// With its model, cluster and prediction, whose bound is the time that the
   /// busiest rank computes.
   runtime::Plan plan;

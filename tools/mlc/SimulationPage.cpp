@@ -77,10 +77,16 @@ std::string Page::ranksOf(int64_t stage) const {
 
 void Page::drawSummary() {
   print("<p>A step of {} micro-batches takes {} on {} ranks of {}, which are "
-        "idle for {} of the time. On one rank the same work takes {}.</p>\n",
+        "idle for {} of the time. ",
         result.table.countMicroBatches(), toText(result.timeline.span),
-        result.table.ranks.size(), escapeXml(result.cluster.name),
-        toPercent(result.timeline.idle()), toText(result.onOneRank()));
+        result.table.ranks.size() * result.copies,
+        escapeXml(result.cluster.name), toPercent(result.timeline.idle()));
+  if (result.copies > 1)
+    print("{} ranks share each part of the work; one of them is shown.</p>\n",
+          result.copies);
+  else
+    print("On one rank the same work takes {}.</p>\n",
+          toText(result.onOneRank()));
   print("<p class='note'>Memory is {}. Times are predicted.</p>\n",
         result.isCompiled ? "what the entries allocate, to the byte"
                           : "estimated for intermediate results, and to the "
@@ -154,7 +160,7 @@ void Page::drawHeld(size_t rank) {
 void Page::drawMemory(size_t rank) {
   constexpr double width = 900, height = 110;
   const RankMemory &memory = result.memory[rank];
-  const double capacity = result.cluster.deviceOf(int(rank)).memoryBytes.value;
+  const double capacity = result.deviceOf(rank).memoryBytes.value;
   const bool isNear = capacity > 0 && capacity < 2.0 * memory.parts().total();
   const double highest = std::max<double>(
       1, isNear ? std::max(capacity, double(memory.parts().total()))
@@ -239,8 +245,9 @@ void Page::drawWaits(size_t rank) {
 }
 
 void Page::drawRank(size_t rank) {
-  print("<h2>Rank {}</h2>\n<p>Stages {} on a {}.</p>\n", rank, stagesOf(rank),
-        escapeXml(result.cluster.deviceOf(int(rank)).name));
+  print("<h2>Rank {}</h2>\n<p>Stages {} on a {}.</p>\n",
+        result.worldRanks[rank], stagesOf(rank),
+        escapeXml(result.deviceOf(rank).name));
   drawHeld(rank);
   drawMemory(rank);
   drawSent(rank);

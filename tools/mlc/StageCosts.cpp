@@ -4,7 +4,6 @@
 #include "dialects/Module/States.h"
 #include "dialects/Symbolic/Attributes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "runtime/schedule/StageEntry.h"
 #include "tools/mlc/EntryArena.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
@@ -15,15 +14,26 @@ using namespace mlc::cli;
 using namespace mlc::runtime::schedule;
 using mlc::simulator::StageTimes;
 
-StageCosts::StageCosts(mlir::ModuleOp module, const CostModel &cost,
-                       const Table &table)
-    : stageTimes(table.countStages(), StageTimes{0, 0, 0, 0}),
-      sums(table.countStages()), stageRanks(table.countStages()) {
-  place(table);
-  read(module, cost);
+std::optional<StageEntry> mlc::cli::findEntry(llvm::StringRef name) {
+  if (name == "step" || name == "accumulate")
+    return StageEntry{0, ActionKind::Backward};
+  return name == "apply" ? StageEntry{0, ActionKind::Step}
+                         : StageEntry::parse(name.str());
 }
 
-void StageCosts::place(const Table &table) {
+llvm::Expected<StageCosts>
+StageCosts::read(mlir::ModuleOp module, const EntryTimes &entries,
+                 const Table &table, llvm::ArrayRef<int64_t> worldRanks) {
+  StageCosts costs(table);
+  costs.readValues(module);
+  if (llvm::Error error = costs.readTimes(module, entries, worldRanks))
+    return std::move(error);
+  return costs;
+}
+
+StageCosts::StageCosts(const Table &table)
+    : stageTimes(table.countStages(), StageTimes{0, 0, 0, 0}),
+      sums(table.countStages()), stageRanks(table.countStages()) {
   rankOf.assign(table.countMicroBatches(),
                 std::vector<int>(table.countStages()));
   for (auto [rank, actions] : llvm::enumerate(table.ranks))
@@ -36,10 +46,32 @@ void StageCosts::place(const Table &table) {
     }
 }
 
-void StageCosts::read(mlir::ModuleOp module, const CostModel &cost) {
+llvm::Error StageCosts::readTimes(mlir::ModuleOp module,
+                                  const EntryTimes &entries,
+                                  llvm::ArrayRef<int64_t> worldRanks) {
+  for (auto entry : module.getOps<mlir::func::FuncOp>()) {
+    auto parsed = findEntry(entry.getName());
+    if (!parsed || size_t(parsed->stage) >= stageTimes.size())
+      continue;
+    const ActionKind kind = parsed->kind;
+    StageTimes &times = stageTimes[parsed->stage];
+    const int first = stageRanks[parsed->stage].front();
+    auto time = entries.time(entry.getBody(), worldRanks[first]);
+    if (!time)
+      return time.takeError();
+    // Where B is one entry, its time stands as that of I.
+    (kind == ActionKind::Forward          ? times.forward
+     : kind == ActionKind::WeightGradient ? times.weight
+     : parsed->isUpdate()                 ? times.step
+                                          : times.input) += *time;
+  }
+  return llvm::Error::success();
+}
+
+void StageCosts::readValues(mlir::ModuleOp module) {
   llvm::StringMap<std::vector<int64_t>> readers;
   for (auto entry : module.getOps<mlir::func::FuncOp>())
-    if (auto parsed = StageEntry::parse(entry.getName().str()))
+    if (auto parsed = findEntry(entry.getName()))
       for (unsigned i = 0; i < entry.getNumArguments(); ++i)
         if (auto role =
                 entry.getArgAttrOfType<mlir::StringAttr>(i, kInputRoleAttr);
@@ -47,30 +79,21 @@ void StageCosts::read(mlir::ModuleOp module, const CostModel &cost) {
           readers[entry.getArgAttrOfType<mlir::StringAttr>(i, "mlc.name")]
               .push_back(parsed->stage);
   for (auto entry : module.getOps<mlir::func::FuncOp>()) {
-    auto parsed = StageEntry::parse(entry.getName().str());
-    if (!parsed || size_t(parsed->stage) >= stageTimes.size())
+    auto parsed = findEntry(entry.getName());
+    if (!parsed || size_t(parsed->stage) >= sums.size())
       continue;
-    const int64_t stage = parsed->stage;
-    const ActionKind kind = parsed->kind;
-    StageTimes &times = stageTimes[stage];
-    const simulator::Time time =
-        simulator::toTime(cost.seconds(entry.getBody()));
-    // Where B is one entry, its time stands as that of I.
-    (kind == ActionKind::Forward          ? times.forward
-     : kind == ActionKind::WeightGradient ? times.weight
-     : parsed->isUpdate()                 ? times.step
-                                          : times.input) += time;
     for (unsigned i = 0; i < entry.getNumResults(); ++i) {
       const int64_t bytes = tensorBytes(entry.getResultTypes()[i]);
       if (auto state =
               entry.getResultAttrOfType<mlir::StringAttr>(i, kStateAttr)) {
         if (getStateUse(module, state).role == runtime::StateRole::GradientSum)
-          sums[stage] += bytes;
+          sums[parsed->stage] += bytes;
         continue;
       }
       auto name = entry.getResultAttrOfType<mlir::StringAttr>(i, "mlc.name");
       if (auto it = readers.find(name.getValue()); it != readers.end())
-        values.push_back({stage, bytes, parsed->isUpdate(), it->second});
+        values.push_back(
+            {parsed->stage, bytes, parsed->isUpdate(), it->second});
     }
   }
 }

@@ -9,6 +9,7 @@
 #include "runtime/Session.h"
 #include "tools/mlc/EntryArena.h"
 #include "tools/mlc/Failure.h"
+#include "tools/mlc/StageCosts.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
@@ -79,7 +80,7 @@ void MemoryReader::readResults(mlir::func::FuncOp entry,
 StepMemory MemoryReader::read() {
   std::vector<std::pair<mlir::func::FuncOp, StageEntry>> entries;
   for (auto entry : module.getOps<mlir::func::FuncOp>())
-    if (auto name = StageEntry::parse(entry.getName().str()))
+    if (auto name = findEntry(entry.getName()))
       entries.push_back({entry, *name});
   for (auto &[entry, name] : entries)
     readInputs(entry, name);
@@ -123,7 +124,7 @@ bool mlc::cli::previewArenas(mlir::ModuleOp module, const CodeTarget &target,
         carried.insert(name);
     });
   for (auto program : module.getOps<exec::ProgramOp>()) {
-    auto name = StageEntry::parse(program.getSymName().str());
+    auto name = findEntry(program.getSymName());
     auto entry = llvm::find_if(step.entries, [&](const auto &one) {
       return name && one.entry == *name;
     });
@@ -180,7 +181,7 @@ llvm::Error mlc::cli::readArenas(const Model &built, unsigned threads,
       std::make_shared<runtime::SharedStates>(artifact, std::move(queue));
   for (size_t i = 0; i < artifact->entryCount(); ++i) {
     const runtime::Program &program = artifact->program(i);
-    auto name = StageEntry::parse(program.name);
+    auto name = findEntry(program.name);
     auto known = llvm::find_if(step.entries, [&](const auto &one) {
       return name && one.entry == *name;
     });

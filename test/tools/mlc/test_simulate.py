@@ -45,6 +45,32 @@ def test_bytes_are_those_of_the_ranks(tools, tmp_path, name, schedule):
     assert [memory_of(rank) for rank in predicted["ranks"]] == taken(text)
 
 
+SPLIT = {  # ranks, and their flags
+    "data": (2, []),
+    "zero": (2, ["--zero=3"]),
+    "data, stages": (4, ["--mesh=data=2,stage=2", "--stages=2"]),
+    "data, stages, zero": (4, ["--mesh=data=2,stage=2", "--stages=2", "--zero=2", "--pipeline=zero-bubble"]),
+    "tensor": (2, ["--mesh=data=1,tensor=2", "--shard=layer0.up.weight=-,tensor"]),
+}
+
+
+@pytest.mark.parametrize("what", SPLIT)
+def test_bytes_of_ranks_that_share_a_batch(tools, tmp_path, what):
+    """Collectives are counted too: each of the alike ranks sends what the simulated one does."""
+    model, *flags = [str(a) for a in trained.write(tmp_path, "gpt") if "--input" not in str(a)]
+    ranks, more = SPLIT[what]
+    flags = [model, *flags, f"--ranks={ranks}", "--micro-batches=2", "--no-rewrites", "--threads=1", "--algorithm=ring", *more]
+    predicted = simulate(tools, *flags)
+    _, inputs, _ = trained.build("gpt")
+    np.savez(tmp_path / "d.npz", **trained.samples(inputs))
+    done = tools.mlc("train", *flags, f"--data={tmp_path / 'd.npz'}", "--steps=1", f"--checkpoint={tmp_path / 'c.npz'}")
+    assert done.returncode == 0, done.stderr
+    sent = [int(n) for n in re.findall(r"^rank \d+: \d+ bytes of states, (\d+) bytes sent", done.stdout + done.stderr, re.M)]
+    assert len(sent) == ranks == predicted["copies"] * len(predicted["ranks"])
+    for rank in predicted["ranks"]:
+        assert rank["sent_bytes"] == sent[rank["rank"]]
+
+
 PARTS = ["states", "arenas", "carried", "sums", "samples", "scratch"]
 
 
