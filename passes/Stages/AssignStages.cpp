@@ -11,6 +11,7 @@
 #include "runtime/plan/Nearest.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringMap.h"
 
 using namespace mlir;
 using llvm::ArrayRef;
@@ -83,6 +84,22 @@ bool fits(ArrayRef<uint64_t> weights, int64_t stages, uint64_t limit,
   return next == weights.size();
 }
 
+/// The ends of stages of which the heaviest is as light as possible; there are
+/// as many weights as stages at least.
+SmallVector<size_t> divideEvenly(ArrayRef<uint64_t> weights, int64_t stages) {
+  SmallVector<size_t> ends;
+  uint64_t low = 0, high = 0;
+  for (uint64_t weight : weights)
+    high += weight;
+  // The least limit lies in (low, high].
+  while (high - low > 1) {
+    uint64_t middle = low + (high - low) / 2;
+    (fits(weights, stages, middle, ends) ? high : low) = middle;
+  }
+  (void)fits(weights, stages, high, ends);
+  return ends;
+}
+
 struct AssignStagesPass : impl::AssignStagesPassBase<AssignStagesPass> {
   using AssignStagesPassBase::AssignStagesPassBase;
 
@@ -139,16 +156,7 @@ private:
       return main.emitError()
              << "has " << operators.size() << " operators, too few for "
              << int64_t(stages) << " stages";
-    SmallVector<uint64_t> weights = llvm::map_to_vector(operators, weigh);
-    uint64_t low = 0, high = 0;
-    for (uint64_t weight : weights)
-      high += weight;
-    // The least limit lies in (low, high].
-    while (high - low > 1) {
-      uint64_t middle = low + (high - low) / 2;
-      (fits(weights, stages, middle, found) ? high : low) = middle;
-    }
-    (void)fits(weights, stages, high, found);
+    found = divideEvenly(llvm::map_to_vector(operators, weigh), stages);
     return success();
   }
 
@@ -208,6 +216,32 @@ private:
 };
 
 } // namespace
+
+std::vector<std::string> listStageEnds(ModuleOp module, size_t most) {
+  auto main = module.lookupSymbol<func::FuncOp>("main");
+  std::vector<std::string> ends;
+  if (!main || !main.getBody().hasOneBlock() || most < 2)
+    return ends;
+  // A node's operators stay together.
+  SmallVector<uint64_t> weights;
+  SmallVector<StringRef> names;
+  llvm::StringMap<size_t> lastOf;
+  for (Operation *op : listOperators(main)) {
+    const StringRef name = nodeOf(op);
+    if (names.empty() || (!name.empty() && name != names.back())) {
+      names.push_back(name);
+      weights.push_back(0);
+    }
+    weights.back() += weigh(op);
+    lastOf[name] = names.size() - 1;
+  }
+  most = std::min(most, weights.size());
+  for (size_t end : divideEvenly(weights, int64_t(most)))
+    if (end < names.size() && !names[end - 1].empty() &&
+        lastOf[names[end - 1]] == end - 1)
+      ends.push_back(names[end - 1].str());
+  return ends;
+}
 
 std::unique_ptr<Pass> createAssignStagesPass(const runtime::StagePlan &stages) {
   AssignStagesPassOptions options;

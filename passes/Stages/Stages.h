@@ -9,6 +9,7 @@
 #ifndef MLC_PASSES_STAGES_STAGES_H
 #define MLC_PASSES_STAGES_STAGES_H
 
+#include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
 #include "runtime/plan/Plan.h"
 
@@ -17,6 +18,11 @@ namespace mlc {
 /// `mlc-assign-stages`, with the stages of the plan, which has at least one.
 std::unique_ptr<mlir::Pass>
 createAssignStagesPass(const runtime::StagePlan &stages);
+
+/// Nodes of the model's graph that stages can end with, in order, so that they
+/// cut it into at most `most` parts, which are as equally heavy as nodes allow.
+/// Empty for a model whose operators have no names.
+std::vector<std::string> listStageEnds(mlir::ModuleOp module, size_t most);
 
 /// `mlc-slice-sequence`, after stages are assigned.
 std::unique_ptr<mlir::Pass> createSliceSequencePass(int64_t slices);

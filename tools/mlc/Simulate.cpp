@@ -16,42 +16,6 @@ using namespace mlc::cli;
 using namespace mlc::simulator;
 namespace schedule = mlc::runtime::schedule;
 
-/// Gives the table's actions times.
-static llvm::Error addTimes(const StageCosts &costs, const Network &network,
-                            Simulation &result) {
-  const auto take = [&](int64_t bytes, int from, int to) {
-    return network.transfer(int(result.worldRanks[from]),
-                            int(result.worldRanks[to]), bytes);
-  };
-  TimelineOptions options;
-  options.stages = costs.times();
-  options.reads = costs.reads();
-  options.isEager = llvm::all_of(result.cluster.levels, [](const Level &level) {
-    return level.throttled;
-  });
-  options.bytes = [&](const schedule::Action &send) {
-    return costs.bytes(send);
-  };
-  options.transfer = [&](int32_t, int64_t bytes, int32_t from, int32_t to) {
-    return take(bytes, from, to);
-  };
-  // The first rank takes the sums of the others, and sends the total back.
-  options.collective = [&](const schedule::Action &action) {
-    Time sum = 0;
-    const std::vector<int> &having = costs.ranksOf(action.stage);
-    if (action.kind == schedule::ActionKind::ReduceGradients)
-      for (int rank : llvm::drop_begin(having))
-        sum += 2 * take(costs.sumBytes(action.stage), rank, having.front());
-    return sum;
-  };
-  auto status = schedule::addTransfers(result.table, options.reads);
-  if (status.ok()) {
-    schedule::addUpdates(result.table);
-    status = makeTimeline(result.table, options, result.timeline);
-  }
-  return statusFailure(status);
-}
-
 /// The table of a plan; of a step without stages, that of one stage.
 static runtime::Status makeTable(const runtime::TrainingPlan &split,
                                  schedule::Table &table) {
@@ -94,9 +58,10 @@ static bool runs(const schedule::Action &action,
 
 /// What each rank sends: to others of its copy of the pipeline, and in
 /// collectives.
-static llvm::Error addSent(mlir::ModuleOp module, const StageCosts &costs,
+static llvm::Error addSent(mlir::ModuleOp module, const StepCosts &costs,
                            const EntryTimes &entries, Simulation &result) {
-  const std::vector<int64_t> messages = costs.sentBytes();
+  const std::vector<int64_t> messages =
+      StepOnRanks(costs, result.table).sentBytes();
   for (auto [rank, actions] : llvm::enumerate(result.table.ranks)) {
     std::map<schedule::StageEntry, int64_t> collectives;
     for (auto entry : module.getOps<mlir::func::FuncOp>())
@@ -125,14 +90,20 @@ static llvm::Error addCosts(const TrainingModel &read, Simulation &result) {
   const CostModel cost = read.compilation->makeCostModel();
   const Network network(result.cluster);
   const EntryTimes entries(cost, network, mesh, result.plan.algorithm);
-  auto costs =
-      StageCosts::read(module, entries, result.table, result.worldRanks);
+  // The first rank that has a stage stands for all.
+  std::vector<int64_t> ranks(result.table.countStages());
+  for (size_t rank = result.table.ranks.size(); rank-- > 0;)
+    for (const schedule::Action &action : result.table.ranks[rank])
+      ranks[action.stage] = result.worldRanks[rank];
+  auto costs = readStepCosts(module, entries, ranks);
   if (!costs)
     return costs.takeError();
   result.step = readStepMemory(module, cost);
-  if (llvm::Error error = addTimes(*costs, network, result))
-    return error;
-  result.stages = costs->times();
+  result.stages = costs->times;
+  if (auto status = makeStepTimeline(*costs, network, result.worldRanks,
+                                     result.table, result.timeline);
+      !status.ok())
+    return statusFailure(status);
   return addSent(module, *costs, entries, result);
 }
 

@@ -393,7 +393,9 @@ chooseFor(const onnx::ModelProto &model, const ModelOptions &options,
 llvm::Expected<TrainingModel> mlc::cli::readTrainingModel(
     const ModelOptions &options, const TrainingFlags &flags,
     const OptimizerFlags *optimizer, int64_t batch,
-    const TrainingEntries &entries, const runtime::Plan *plan) {
+    const TrainingEntries &entries, const runtime::Plan *plan,
+    llvm::function_ref<void(mlir::ModuleOp, runtime::TrainingPlan &)>
+        choosePlan) {
   if (!options.parameters.empty())
     return fail(Exit::Usage, "--parameter is not taken here; --train and "
                              "--freeze say which weights change");
@@ -420,11 +422,15 @@ llvm::Expected<TrainingModel> mlc::cli::readTrainingModel(
   if (optimizer)
     parameters = parametersOf(training.compilation->getModule());
   training.compilation->train(*made);
+  runtime::Plan own;
   if (plan) {
-    runtime::Plan own = *plan;
+    own = *plan;
+    const mlir::ModuleOp graph = training.compilation->getModule();
+    if (choosePlan)
+      choosePlan(graph, *own.training);
     if (own.training)
-      resolveEnds(training.compilation->getModelFile().proto().graph(),
-                  training.compilation->getModule(), own.training->stages.ends);
+      resolveEnds(training.compilation->getModelFile().proto().graph(), graph,
+                  own.training->stages.ends);
     training.compilation->split(own);
   }
   llvm::Error failed =
@@ -451,8 +457,8 @@ llvm::Expected<TrainingModel> mlc::cli::readTrainingModel(
     return scale.takeError();
   describeOptimizer(training.optimizer, *scale, training.training);
   training.training.accumulate = entries.accumulate;
-  if (plan && plan->training->isStaged())
-    if (auto status = describeStages(*plan->training, training.training);
+  if (plan && own.training->isStaged())
+    if (auto status = describeStages(*own.training, training.training);
         !status.ok())
       return statusFailure(status);
   training.training.loss =

@@ -70,12 +70,14 @@ struct TrainingModel {
 /// The model with its loss and gradients or, with an optimizer, its training
 /// entries, after the phase distribute or an earlier one that --compile-to
 /// names. A positive `batch` sets the open first dims of the model's inputs.
-/// With a plan it is the program of one of its ranks.
-llvm::Expected<TrainingModel>
-readTrainingModel(const ModelOptions &options, const TrainingFlags &flags,
-                  const OptimizerFlags *optimizer = nullptr, int64_t batch = 0,
-                  const TrainingEntries &entries = {},
-                  const runtime::Plan *plan = nullptr);
+/// With a plan it is the program of one of its ranks; `choose` may change a
+/// copy of it when the model's graph is known.
+llvm::Expected<TrainingModel> readTrainingModel(
+    const ModelOptions &options, const TrainingFlags &flags,
+    const OptimizerFlags *optimizer = nullptr, int64_t batch = 0,
+    const TrainingEntries &entries = {}, const runtime::Plan *plan = nullptr,
+    llvm::function_ref<void(mlir::ModuleOp, runtime::TrainingPlan &)> choose =
+        nullptr);
 
 /// Writes the result of --compile-to to `output`, or if that is empty to
 /// standard output: the program of one of the ranks of --ranks, a worker if
