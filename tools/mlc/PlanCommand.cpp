@@ -1,52 +1,29 @@
 //===- PlanCommand.cpp - mlc plan -----------------------------------------===//
-//
-// Divides measured layers into stages, for the machines of a cluster.
-//
-//===----------------------------------------------------------------------===//
 
-#include "planner/stages/StagePlanner.h"
-#include "runtime/FileBytes.h"
-#include "runtime/Text.h"
-#include "runtime/plan/Plan.h"
-#include "simulator/cluster/ClusterFile.h"
+#include "runtime/schedule/Generate.h"
+#include "simulator/timeline/Pictures.h"
 #include "tools/mlc/Command.h"
 #include "tools/mlc/Failure.h"
+#include "tools/mlc/OutputFile.h"
+#include "tools/mlc/PlanLayers.h"
+#include "tools/mlc/PlanPipelines.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/JSON.h"
 #include <fmt/format.h>
 
 using namespace mlc::cli;
-using namespace mlc::planner;
 using namespace mlc::simulator;
 namespace cl = llvm::cl;
 namespace json = llvm::json;
 
 namespace {
 
-/// A plan of stages, with what it is of.
-struct Planned {
-  std::vector<Layer> chain;
-  std::vector<MachineLevel> levels;
-  StageDivision division;
-  std::string machines;
-  int64_t ranks = 1;
-
-  double onOneRank() const {
-    double sum = 0;
-    for (const Layer &layer : chain)
-      sum += layer.seconds();
-    return sum;
-  }
-};
-
 class PlanCommand : public Command {
 public:
   PlanCommand()
-      : Command("plan", "Divide measured layers into stages and replicas "
+      : Command("plan", "Choose how ranks share a step of training "
                         "(docs/Planners.md)"),
-        profile(cl::Positional, cl::desc("<layers.csv>"), cl::sub(sub)),
-        edges("edges", cl::value_desc("file.csv"),
-              cl::desc("Which layers read which: lines of from,to; needed"),
-              cl::sub(sub)),
+        model(sub, "<model.onnx|layers.csv>"), training(sub), optimizer(sub),
         ranks("ranks", cl::init(0), cl::value_desc("number"),
               cl::desc("Ranks to plan for (all of the cluster)"), cl::sub(sub)),
         cluster("cluster", cl::init("cluster:this-machine"),
@@ -54,216 +31,263 @@ public:
                 cl::desc("The machines and their links, as of mlc inspect "
                          "(cluster:this-machine)"),
                 cl::sub(sub)),
-        bandwidth("bandwidth", cl::init(0), cl::value_desc("bytes/s"),
-                  cl::desc("Instead of --cluster: any two ranks are connected "
-                           "by links of so many bytes a second"),
+        samples("samples", cl::init(0), cl::value_desc("number"),
+                cl::desc("Samples of a step (the model's batch)"),
+                cl::sub(sub)),
+        microBatches("micro-batches", cl::CommaSeparated,
+                     cl::value_desc("number,..."),
+                     cl::desc("Numbers of micro-batches to try (powers of two "
+                              "that divide the samples, up to 8 for a rank)"),
+                     cl::sub(sub)),
+        schedules("schedules", cl::CommaSeparated, cl::value_desc("name,..."),
+                  cl::desc("Schedules to try, of mlc schedule --list (all "
+                           "synchronous ones)"),
                   cl::sub(sub)),
-        asJson("json", cl::desc("Print one JSON object"), cl::sub(sub)) {}
+        budget("budget", cl::init(200), cl::value_desc("number"),
+               cl::desc("Steps to simulate for each schedule, number of copies "
+                        "and number of micro-batches (200)"),
+               cl::sub(sub)),
+        blocks("blocks", cl::init(64), cl::value_desc("number"),
+               cl::desc("Blocks that stages are made of, at most (64)"),
+               cl::sub(sub)),
+        output("o", cl::value_desc("plan.json"),
+               cl::desc("Write the plan to this file, for mlc train --plan"),
+               cl::sub(sub)),
+        compares("compare",
+                 cl::desc("Print what was planned for each schedule and "
+                          "number of copies, the best first"),
+                 cl::sub(sub)),
+        edges("edges", cl::value_desc("file.csv"),
+              cl::desc("Of layers: which read which, lines of from,to; needed"),
+              cl::sub(sub)),
+        bandwidth("bandwidth", cl::init(0), cl::value_desc("bytes/s"),
+                  cl::desc("Of layers: instead of --cluster, any two ranks are "
+                           "connected by links of so many bytes a second"),
+                  cl::sub(sub)),
+        asJson("json", cl::desc("Print one JSON object"), cl::sub(sub)) {
+    model.parameters.setHiddenFlag(cl::Hidden);
+    model.byShape = true;
+  }
 
   llvm::Error run() override;
 
 private:
-  llvm::Error readMachines(Planned &planned) const;
-  llvm::Error readLayers(Planned &planned) const;
+  llvm::Error checkFlags(bool ofLayers) const;
+  llvm::Error planModel();
 
-  cl::opt<std::string> profile, edges;
+  ModelOptions model;
+  TrainingFlags training;
+  OptimizerFlags optimizer;
   cl::opt<int64_t> ranks;
   cl::opt<std::string> cluster;
+  cl::opt<int64_t> samples;
+  cl::list<int64_t> microBatches;
+  cl::list<std::string> schedules;
+  cl::opt<int64_t> budget, blocks;
+  cl::opt<std::string> output;
+  cl::opt<bool> compares;
+  cl::opt<std::string> edges;
   cl::opt<double> bandwidth;
   cl::opt<bool> asJson;
 };
 
 } // namespace
 
-/// What one machine of a level sends to others of it in a second: all of its
-/// ranks together, where they share a link.
-static double bytesPerSecond(const Level &level, int ranks) {
-  return level.sharedBytesPerSecond ? level.sharedBytesPerSecond->value
-                                    : level.bandwidth.at(ranks);
+static llvm::Error refuse(llvm::ArrayRef<const cl::Option *> options,
+                          llvm::StringRef what) {
+  for (const cl::Option *option : options)
+    if (option->getNumOccurrences())
+      return fail(mlc::Exit::Usage, "--" + option->ArgStr + " is of " + what);
+  return llvm::Error::success();
 }
 
-/// The levels that `ranks` consecutive ranks of the cluster are on.
-static llvm::Error levelsOf(const Cluster &machines, int64_t ranks,
-                            std::vector<MachineLevel> &levels) {
-  int64_t below = 1;
-  for (const Level &level : machines.levels) {
-    const int64_t here = std::min<int64_t>(ranks, level.ranks);
-    if (here % below || ranks % here)
+static llvm::Error checkRange(const cl::opt<int64_t> &option, int64_t least,
+                              int64_t most) {
+  if (option.getNumOccurrences() == 0 || (option >= least && option <= most))
+    return llvm::Error::success();
+  return fail(mlc::Exit::Usage,
+              fmt::format("--{} must be {} to {}, not {}", option.ArgStr.str(),
+                          least, most, option.getValue()));
+}
+
+llvm::Error PlanCommand::checkFlags(bool ofLayers) const {
+  if (llvm::Error error = ofLayers
+                              ? refuse({&samples, std::addressof(microBatches),
+                                        std::addressof(schedules), &budget,
+                                        &blocks, &output, &compares},
+                                       "models; the file has layers (.csv)")
+                              : refuse({&edges, &bandwidth}, "layers (.csv)"))
+    return error;
+  if (cluster.getNumOccurrences() && bandwidth.getNumOccurrences())
+    return fail(mlc::Exit::Usage, "give --cluster or --bandwidth, not both");
+  constexpr int64_t most = 1 << 20;
+  for (auto [option, limit] : {std::pair(&ranks, int64_t(4096)),
+                               {&samples, int64_t(1) << 40},
+                               {&budget, most},
+                               {&blocks, int64_t(1024)}})
+    if (llvm::Error error = checkRange(*option, 1, limit))
+      return error;
+  for (int64_t count : microBatches)
+    if (count < 1 || count > most)
+      return fail(
+          mlc::Exit::Usage,
+          fmt::format("--micro-batches must be 1 to {}, not {}", most, count));
+  for (const std::string &name : schedules)
+    if (!mlc::runtime::schedule::findSchedule(name))
       return fail(mlc::Exit::Usage,
-                  fmt::format("{} ranks do not fill groups of {}, which the "
-                              "level {} connects; give a multiple, or fewer",
-                              ranks, level.ranks,
-                              mlc::runtime::printable(level.name)));
-    if (here > below)
-      levels.push_back({static_cast<int>(here / below),
-                        bytesPerSecond(level, static_cast<int>(here))});
-    below = here;
-  }
-  if (levels.empty())
-    levels.push_back({1, bytesPerSecond(machines.levels.front(), 1)});
-  return llvm::Error::success();
+                  "--schedules: there is no schedule '" + name +
+                      "'; there are " +
+                      mlc::runtime::schedule::scheduleNames());
+  if (training.compileTo.isGiven())
+    return fail(mlc::Exit::Usage, "--compile-to is of mlc train");
+  if (output == "-")
+    return fail(mlc::Exit::Usage, "-o writes to a file; name one");
+  return refuseInputs({output}, {model.model, cluster});
 }
 
-llvm::Error PlanCommand::readMachines(Planned &planned) const {
-  constexpr int64_t most = 4096;
-  if (ranks.getNumOccurrences() && (ranks < 1 || ranks > most))
-    return fail(mlc::Exit::Usage, fmt::format("--ranks must be 1 to {}, not {}",
-                                              most, ranks.getValue()));
-  if (bandwidth.getNumOccurrences()) {
-    if (!std::isfinite(bandwidth) || bandwidth <= 0)
-      return fail(mlc::Exit::Usage, "--bandwidth must be above 0");
-    if (cluster.getNumOccurrences())
-      return fail(mlc::Exit::Usage, "give --cluster or --bandwidth, not both");
-    if (!ranks)
-      return fail(mlc::Exit::Usage, "--bandwidth needs --ranks");
-    planned.levels = {{static_cast<int>(ranks), bandwidth}};
-    planned.ranks = ranks;
-    planned.machines =
-        fmt::format("links of {:g} bytes/s", bandwidth.getValue());
+/// "4 stages of interleaved-1f1b on 2 ranks, 2 copies".
+static std::string describe(const PlannedStep &step) {
+  const mlc::runtime::TrainingPlan &plan = *step.plan.training;
+  std::string text = step.schedule();
+  if (plan.stages.ranks > 1)
+    text = fmt::format("{} of {} stages on {} ranks", text, plan.stages.count,
+                       plan.stages.ranks);
+  if (plan.stages.ranks > 1 && plan.ranks > 1)
+    text += fmt::format(", {} copies", plan.ranks);
+  return text;
+}
+
+/// "12.3 MB".
+static std::string toBytes(int64_t bytes) {
+  double value = double(bytes);
+  const char *units[] = {"bytes", "kB", "MB", "GB", "TB"};
+  size_t unit = 0;
+  for (; value >= 1000 && unit + 1 < std::size(units); ++unit)
+    value /= 1000;
+  return fmt::format("{:.3g} {}", value, units[unit]);
+}
+
+/// A row for each schedule on so many ranks, with the number of micro-batches
+/// that is best.
+static void printTable(const PipelinePlans &plans) {
+  std::vector<std::pair<std::string, const PlannedStep *>> rows;
+  size_t width = 0;
+  for (const PlannedStep &step : plans.steps) {
+    const std::string name = describe(step);
+    if (llvm::any_of(rows, [&](const auto &row) { return row.first == name; }))
+      continue;
+    rows.push_back({name, &step});
+    width = std::max(width, name.size());
+  }
+  llvm::outs() << fmt::format("{:<{}}  micro-batches       step     idle"
+                              "      sent    memory\n",
+                              "plan", width);
+  for (const auto &[name, step] : rows)
+    llvm::outs() << fmt::format(
+        "{:<{}}  {:>13} {:>10} {:>6.1f} % {:>9} {:>9}{}\n", name, width,
+        step->plan.training->accumulate, toText(step->span), 100 * step->idle,
+        toBytes(step->sent), toBytes(step->memory),
+        step->fits ? "" : ", too much");
+}
+
+static json::Object toJson(const PlannedStep &step) {
+  const mlc::runtime::TrainingPlan &plan = *step.plan.training;
+  return json::Object{{"schedule", step.schedule()},
+                      {"copies", plan.ranks},
+                      {"stages", plan.stages.count},
+                      {"stage_ends", json::Array(plan.stages.ends)},
+                      {"ranks_of_a_copy", plan.stages.ranks},
+                      {"micro_batches", plan.accumulate},
+                      {"batch", step.batch},
+                      {"seconds", toSeconds(step.span)},
+                      {"idle", step.idle},
+                      {"sent_bytes", step.sent},
+                      {"memory_bytes", step.memory},
+                      {"fits", step.fits},
+                      {"simulated", step.isSimulated}};
+}
+
+static void print(const PipelinePlans &plans, const std::string &cluster) {
+  const PlannedStep &best = plans.steps.front();
+  const mlc::runtime::TrainingPlan &plan = *best.plan.training;
+  llvm::outs() << fmt::format(
+      "{} on {}: {} a step of {} micro-batches of {} samples, idle {:.1f} %, "
+      "{} of memory\n",
+      describe(best), cluster, toText(best.span), plan.accumulate, best.batch,
+      100 * best.idle, toBytes(best.memory));
+  if (!plan.stages.ends.empty())
+    llvm::outs() << "stages end with " << llvm::join(plan.stages.ends, ", ")
+                 << '\n';
+  if (plans.bound)
+    llvm::outs() << fmt::format(
+        "no pipeline of these {} blocks takes less than {} ({:+.1f} %); {} "
+        "steps were simulated\n",
+        plans.blocks, toText(plans.bound),
+        100 * (toSeconds(best.span) / toSeconds(plans.bound) - 1),
+        plans.timelines);
+}
+
+llvm::Error PlanCommand::planModel() {
+  const std::string file = output;
+  const bool isJson = asJson, comparesAll = compares;
+  mlc::runtime::Plan all;
+  auto machines = readCluster(cluster, all);
+  if (!machines)
+    return machines.takeError();
+  PipelineRequest request{model, training, optimizer, samples};
+  request.microBatches.assign(microBatches.begin(), microBatches.end());
+  request.schedules.assign(schedules.begin(), schedules.end());
+  request.cluster = cluster;
+  request.ranks = ranks ? ranks.getValue() : machines->countRanks();
+  request.budget = budget;
+  request.blocks = blocks;
+  auto plans = planPipelines(request);
+  if (!plans)
+    return plans.takeError();
+  const PlannedStep &best = plans->steps.front();
+  if (isJson) {
+    json::Array steps;
+    for (const PlannedStep &step : plans->steps)
+      steps.push_back(toJson(step));
+    llvm::outs() << json::Value(
+                        json::Object{{"cluster", machines->name},
+                                     {"bound_seconds", toSeconds(plans->bound)},
+                                     {"blocks", int64_t(plans->blocks)},
+                                     {"timelines", plans->timelines},
+                                     {"plans", std::move(steps)}})
+                 << '\n';
+  } else {
+    if (comparesAll)
+      printTable(*plans);
+    print(*plans, machines->name);
+  }
+  if (!best.fits)
+    return fail(mlc::Exit::Resources,
+                fmt::format("no plan fits; the one that comes nearest takes {} "
+                            "on a rank; take more ranks, or fewer samples",
+                            toBytes(best.memory)));
+  if (file.empty())
     return llvm::Error::success();
-  }
-  Cluster machines;
-  if (auto status = openCluster(cluster, machines); !status.ok())
-    return fail(mlc::Exit(status.code),
-                mlc::runtime::printable(cluster) + ": " + status.message);
-  planned.ranks = ranks ? ranks.getValue() : machines.countRanks();
-  if (planned.ranks > machines.countRanks())
-    return fail(mlc::Exit::Usage,
-                fmt::format("--ranks={}, and {} has {}", planned.ranks,
-                            mlc::runtime::printable(machines.name),
-                            machines.countRanks()));
-  planned.machines = machines.name;
-  return levelsOf(machines, planned.ranks, planned.levels);
-}
-
-llvm::Error PlanCommand::readLayers(Planned &planned) const {
-  if (profile.empty())
-    return fail(mlc::Exit::Usage, "no file; give measured layers (.csv)");
-  if (edges.empty())
-    return fail(mlc::Exit::Usage, "--edges says which layers read which; give "
-                                  "it");
-  mlc::runtime::FileBytes layers, reads;
-  for (auto [file, bytes] : {std::pair(&profile, &layers), {&edges, &reads}})
-    if (auto status = mlc::runtime::FileBytes::read(
-            file->c_str(), mlc::runtime::maxTextFile, *bytes);
-        !status.ok())
-      return fail(mlc::Exit(status.code),
-                  mlc::runtime::printable(*file) + ": " + status.message);
-  LayerGraph graph;
-  if (auto status = LayerGraph::parse({profile, layers.text()},
-                                      {edges, reads.text()}, graph);
-      !status.ok())
-    return fail(mlc::Exit(status.code), status.message);
-  planned.chain = graph.chain();
-  return llvm::Error::success();
-}
-
-/// Refuses what would take more than about a minute.
-static llvm::Error checkSteps(const Planned &planned) {
-  constexpr double most = 3e9;
-  const double steps = stepsToDivide(planned.chain.size(), planned.levels);
-  if (steps <= most)
-    return llvm::Error::success();
-  return fail(mlc::Exit::Resources,
-              fmt::format("{} layers on {} ranks take {:.0e} steps to divide "
-                          "exactly, and at most {:.0e} are taken; give fewer "
-                          "ranks, or join layers",
-                          planned.chain.size(), planned.ranks, steps, most));
-}
-
-/// "conv1 to fc3" of the chain's blocks.
-static std::string rangeOf(const Planned &planned, const PlannedStage &stage) {
-  llvm::StringRef first = planned.chain[stage.begin].name,
-                  last = planned.chain[stage.end - 1].name;
-  first = first.split('+').first;
-  if (llvm::StringRef end = last.rsplit('+').second; !end.empty())
-    last = end;
-  const std::string begin = mlc::runtime::printable(first.str());
-  return first == last
-             ? "layer " + begin
-             : "layers " + begin + " to " + mlc::runtime::printable(last.str());
-}
-
-static double secondsOf(const Planned &planned, const PlannedStage &stage) {
-  double sum = 0;
-  for (size_t i = stage.begin; i < stage.end; ++i)
-    sum += planned.chain[i].seconds();
-  return sum;
-}
-
-static double weightsOf(const Planned &planned, const PlannedStage &stage) {
-  double sum = 0;
-  for (size_t i = stage.begin; i < stage.end; ++i)
-    sum += planned.chain[i].weightBytes;
-  return sum;
-}
-
-static void print(const Planned &planned,
-                  const std::vector<PlannedStage> &stages,
-                  const std::string &margin) {
-  for (auto [i, stage] : llvm::enumerate(stages)) {
-    llvm::outs() << fmt::format("{}stage {}: {}, {} replica{}, {:.4g} "
-                                "ms, {:.4g} MB of weights\n",
-                                margin, i, rangeOf(planned, stage),
-                                stage.replicas, stage.replicas == 1 ? "" : "s",
-                                secondsOf(planned, stage) * 1e3,
-                                weightsOf(planned, stage) / 1e6);
-    if (stage.inner.size() > 1 ||
-        (stage.inner.size() == 1 && stage.inner[0].replicas > 1))
-      print(planned, stage.inner, margin + "  ");
-  }
-}
-
-static json::Value toJson(const Planned &planned,
-                          const std::vector<PlannedStage> &stages) {
-  json::Array list;
-  for (const PlannedStage &stage : stages) {
-    json::Object one{{"replicas", stage.replicas},
-                     {"seconds", secondsOf(planned, stage)},
-                     {"weight_bytes", weightsOf(planned, stage)}};
-    json::Array layers;
-    for (size_t i = stage.begin; i < stage.end; ++i) {
-      llvm::SmallVector<llvm::StringRef> names;
-      llvm::StringRef(planned.chain[i].name).split(names, '+');
-      for (llvm::StringRef name : names)
-        layers.push_back(json::fixUTF8(name));
-    }
-    one["layers"] = std::move(layers);
-    if (!stage.inner.empty())
-      one["inner"] = toJson(planned, stage.inner);
-    list.push_back(std::move(one));
-  }
-  return list;
+  return writeOutputs({{file, [&](llvm::raw_ostream &os) {
+                          os << best.plan.text();
+                          return llvm::Error::success();
+                        }}});
 }
 
 llvm::Error PlanCommand::run() {
-  Planned planned;
-  if (llvm::Error error = readMachines(planned))
+  if (model.model.empty())
+    return fail(mlc::Exit::Usage,
+                "no file; give a model (.onnx) or measured layers (.csv)");
+  const bool ofLayers = llvm::StringRef(model.model).ends_with(".csv");
+  if (llvm::Error error = checkFlags(ofLayers))
     return error;
-  if (llvm::Error error = readLayers(planned))
-    return error;
-  if (llvm::Error error = checkSteps(planned))
-    return error;
-  planned.division = divideStages(planned.chain, planned.levels);
-  const double seconds = planned.division.seconds;
-  if (asJson) {
-    llvm::outs() << json::Value(json::Object{
-                        {"ranks", planned.ranks},
-                        {"machines", planned.machines},
-                        {"seconds", seconds},
-                        {"seconds_on_one_rank", planned.onOneRank()},
-                        {"stages", toJson(planned, planned.division.stages)}})
-                 << '\n';
-    return llvm::Error::success();
-  }
-  llvm::outs() << fmt::format(
-      "{} stage{} on {} ranks of {}: {:.4g} ms for a micro-batch; {:.4g} ms on "
-      "one rank\n",
-      planned.division.stages.size(),
-      planned.division.stages.size() == 1 ? "" : "s", planned.ranks,
-      planned.machines, seconds * 1e3, planned.onOneRank() * 1e3);
-  print(planned, planned.division.stages, "");
-  return llvm::Error::success();
+  if (!ofLayers)
+    return planModel();
+  LayerRequest request{model.model, edges, cluster, ranks};
+  if (bandwidth.getNumOccurrences())
+    request.bandwidth = bandwidth;
+  request.asJson = asJson;
+  return planLayers(request);
 }
 
 std::unique_ptr<Command> mlc::cli::makePlanCommand() {

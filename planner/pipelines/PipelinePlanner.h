@@ -1,0 +1,92 @@
+//===- PipelinePlanner.h - Stages and a schedule for a step -----*- C++ -*-===//
+//
+// Chooses how a step of training runs as a pipeline: the schedule, and where
+// the step is cut into stages. A step is given as many blocks in a row; a stage
+// is several of them. What a choice takes is simulated, messages and updates
+// included, so that imbalance, links and bubbles count together.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MLC_PLANNER_PIPELINES_PIPELINEPLANNER_H
+#define MLC_PLANNER_PIPELINES_PIPELINEPLANNER_H
+
+#include "simulator/timeline/StepCosts.h"
+#include "simulator/timeline/StepMemory.h"
+
+namespace mlc::planner {
+
+struct PipelineProblem {
+  /// What blocks take for one micro-batch of one copy of the pipeline.
+  simulator::StepCosts blocks;
+  simulator::StepMemory memory;
+  const simulator::Network *network = nullptr;
+  /// The cluster's ranks of the first copy, at least two.
+  std::vector<int64_t> ranks;
+  /// Copies share the batch and add up their gradients in updates: rank r of
+  /// copy k is ranks[r] + k * stride of the cluster.
+  int64_t copies = 1, stride = 0;
+  int64_t microBatches = 1;
+};
+
+struct PipelineChoice {
+  std::string schedule;
+  /// Stages of a rank, where the schedule takes several numbers; else 0.
+  int64_t chunks = 0;
+  /// The stages' blocks: those below ends[0], those from there below ends[1],
+  /// ...
+  std::vector<size_t> ends;
+  simulator::Time span = 0;
+  /// Of the whole time, how much ranks compute nothing.
+  double idle = 0;
+  /// Bytes of the rank that has, or sends, most; copies add up their gradients
+  /// in a ring.
+  int64_t memory = 0, sent = 0;
+  /// Bytes that ranks have too little memory for, together. Arenas of stages
+  /// are estimated from those of their blocks.
+  int64_t excess = 0;
+};
+
+class PipelinePlanner {
+public:
+  /// `budget` is the most timelines that plan() makes.
+  PipelinePlanner(const PipelineProblem &problem, int64_t budget)
+      : problem(problem), budget(budget) {}
+
+  /// A good choice of a schedule, by excess and then by span, with `chunks`
+  /// stages a rank where it takes several. Stages begin as an exact dynamic
+  /// program makes them, the heaviest as light as possible; then their ends
+  /// move while that is better, unless stages fit that take more than `worth`.
+  /// Fails as schedule::generate() does, and where there are fewer blocks than
+  /// stages.
+  runtime::Status plan(const std::string &schedule, int64_t chunks,
+                       simulator::Time worth, PipelineChoice &best);
+
+  /// No division of the blocks takes less under a synchronous schedule: ranks
+  /// that share all work evenly, and a micro-batch's way through all blocks.
+  simulator::Time bound() const;
+  int64_t countTimelines() const { return timelines; }
+
+private:
+  struct Search;
+  runtime::Status evaluate(const Search &search, PipelineChoice &choice);
+  void improve(const Search &search, PipelineChoice &best);
+
+  const PipelineProblem &problem;
+  int64_t budget, timelines = 0;
+};
+
+/// Ends of `stages` parts of a row of weights, the heaviest of which is as
+/// light as possible; of equal ones the first. Each part has a weight at least.
+std::vector<size_t> divideRow(const std::vector<double> &weights,
+                              size_t stages);
+
+/// The entries of fewer stages, as StepCosts::join() has them. What an entry of
+/// several blocks needs for intermediate results is estimated: the most of a
+/// block's, and what its blocks give each other.
+simulator::StepMemory joinMemory(const simulator::StepMemory &blocks,
+                                 const std::vector<size_t> &ends,
+                                 bool splitsBackward);
+
+} // namespace mlc::planner
+
+#endif // MLC_PLANNER_PIPELINES_PIPELINEPLANNER_H

@@ -1,0 +1,142 @@
+"""mlc plan: pipelines and copies of a model."""
+
+import json
+import re
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+LAYERS = 8
+
+
+def write_model(path, sizes=(64,) * (LAYERS + 1), names=True, batch="n"):
+    """Products and activations; `sizes` are the widths between them."""
+    rng = np.random.default_rng(1)
+    nodes, weights = [], []
+    for i, (rows, columns) in enumerate(zip(sizes, sizes[1:])):
+        weights.append(numpy_helper.from_array((rng.standard_normal((rows, columns)) * 0.1).astype(np.float32), f"w{i}"))
+        nodes.append(helper.make_node("MatMul", [f"x{i}", f"w{i}"], [f"y{i}"], name=f"product{i}" if names else ""))
+        nodes.append(helper.make_node("Tanh", [f"y{i}"], [f"x{i + 1}"], name=f"tanh{i}" if names else ""))
+    last = len(sizes) - 1
+    graph = helper.make_graph(nodes, "chain", [helper.make_tensor_value_info("x0", TensorProto.FLOAT, [batch, sizes[0]])],
+                              [helper.make_tensor_value_info(f"x{last}", TensorProto.FLOAT, [batch, sizes[-1]])], weights)
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
+    return path
+
+
+def write_cluster(path, memory, latency=1e-6, bandwidth=1e10):
+    def number(value):
+        return {"value": value, "source": "a test"}
+    device = {"flops_per_second": {"f32": number(1e11)}, "memory_bytes": number(memory), "memory_bytes_per_second": number(1e10)}
+    level = {"name": "link", "medium": "memory", "ranks": 8, "latency_seconds": number(latency), "bytes_per_second": number(bandwidth)}
+    path.write_text(json.dumps({"name": "test", "description": "ranks behind one link", "devices": {"core": device},
+                                "nodes": [{"count": 1, "ranks": 8, "device": "core"}], "levels": [level],
+                                "engine": {"rules": "ring", "overhead_seconds": number(0)}}))
+    return path
+
+
+def plans(tools, *flags):
+    done = tools.mlc("plan", *flags, "--json")
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_plans_are_simulated_and_trained(tools, tmp_path):
+    """What a plan file says is what `mlc simulate` says of it, and training by it gives the weights of one rank."""
+    model = write_model(tmp_path / "m.onnx")
+    flags = [model, "--loss=mse", "--optimizer=adam"]
+    made = tools.mlc("plan", *flags, "--ranks=4", "--samples=32", "--schedules=1f1b,interleaved-1f1b", "-o", tmp_path / "p.json", "--json")
+    assert made.returncode == 0, made.stderr
+    found = json.loads(made.stdout)
+    plan = json.loads((tmp_path / "p.json").read_text())
+    assert plan["predicted"]["seconds"] == found["plans"][0]["seconds"]
+    flags += ["--plan", tmp_path / "p.json"]
+    simulated = tools.mlc("simulate", *flags, f"--batch={found['plans'][0]['batch']}", "--json")
+    assert simulated.returncode == 0, simulated.stderr
+    assert json.loads(simulated.stdout)["seconds"] == plan["predicted"]["seconds"]
+    rng = np.random.default_rng(2)
+    np.savez(tmp_path / "d.npz", x0=rng.standard_normal((64, 64)).astype(np.float32), target=rng.standard_normal((64, 64)).astype(np.float32))
+    common = [f"--data={tmp_path / 'd.npz'}", "--steps=3"]
+    done = tools.mlc("train", *flags, "--ranks=4", f"--batch={found['plans'][0]['batch']}", *common, f"--checkpoint={tmp_path / 'a.npz'}")
+    assert done.returncode == 0, done.stderr
+    done = tools.mlc("train", *flags[:3], "--batch=32", *common, f"--checkpoint={tmp_path / 'b.npz'}")
+    assert done.returncode == 0, done.stderr
+    a, b = np.load(tmp_path / "a.npz"), np.load(tmp_path / "b.npz")
+    for i in range(LAYERS):
+        np.testing.assert_allclose(a[f"weight/w{i}"], b[f"weight/w{i}"], rtol=1e-4, atol=1e-6)
+
+
+def test_no_plan_is_better_than_the_first(tools, tmp_path):
+    model = write_model(tmp_path / "m.onnx", sizes=(64, 512, 64, 64, 512, 512, 64, 64, 64))
+    flags = [model, "--loss=mse", "--cluster", write_cluster(tmp_path / "c.json", 1e9)]
+    found = plans(tools, *flags, "--samples=64", "--ranks=4")
+    every = found["plans"]
+    assert every[0]["simulated"] and every[0]["fits"] and found["blocks"] >= LAYERS
+    assert min(one["seconds"] for one in every if one["fits"]) == every[0]["seconds"]
+    assert {one["schedule"] for one in every} >= {"1f1b", "gpipe", "interleaved-1f1b", "zero-bubble", "zbv", "chimera", "data parallel"}
+    assert found["bound_seconds"] <= min(one["seconds"] for one in every if one["ranks_of_a_copy"] > 1)
+    assert found == plans(tools, *flags, "--samples=64", "--ranks=4")
+    # Equal stages are a strategy that anybody writes.
+    for schedule in ("1f1b", "gpipe"):
+        equal = tools.mlc("simulate", *flags, "--ranks=4", "--stages=4", f"--pipeline={schedule}", "--micro-batches=8", "--batch=8",
+                          "--estimate", "--json")
+        assert equal.returncode == 0, equal.stderr
+        assert every[0]["seconds"] <= json.loads(equal.stdout)["seconds"]
+
+
+def test_what_links_and_memory_decide(tools, tmp_path):
+    """Data parallelism where links are fast; stages where weights would not fit, or links are slow."""
+    model = write_model(tmp_path / "m.onnx", sizes=(512,) * (LAYERS + 1))
+    flags = [model, "--loss=mse", "--optimizer=adam", "--samples=64", "--ranks=4"]
+    fast = plans(tools, *flags, "--cluster", write_cluster(tmp_path / "fast.json", 1e9, bandwidth=1e12))["plans"]
+    assert fast[0]["schedule"] == "data parallel"
+    slow = plans(tools, *flags, "--cluster", write_cluster(tmp_path / "slow.json", 1e9, bandwidth=1e8))["plans"]
+    assert slow[0]["ranks_of_a_copy"] > 1
+    small = plans(tools, *flags, "--cluster", write_cluster(tmp_path / "small.json", 20e6))["plans"]
+    assert small[0]["ranks_of_a_copy"] > 1 and small[0]["memory_bytes"] <= 20e6
+    assert not next(one for one in small if one["schedule"] == "data parallel")["fits"]
+    done = tools.mlc("plan", *flags, "--cluster", write_cluster(tmp_path / "none.json", 1e6), "-o", tmp_path / "p.json")
+    assert done.returncode == 9 and "no plan fits" in done.stderr and not (tmp_path / "p.json").exists()
+
+
+@pytest.mark.parametrize("flags, problem", [
+    (["--ranks=2"], "the batch is open; give --samples"),
+    (["--ranks=2", "--samples=0"], "--samples must be 1 to"),
+    (["--ranks=2", "--samples=9", "--micro-batches=2"], "--samples=9 is no multiple of 2 micro-batches"),
+    (["--ranks=2", "--samples=8", "--micro-batches=0"], "--micro-batches must be 1 to"),
+    (["--ranks=2", "--samples=8", "--schedules=none"], "there is no schedule 'none'"),
+    (["--ranks=2", "--samples=8", "--budget=0"], "--budget must be 1 to"),
+    (["--ranks=2", "--samples=8", "--blocks=0"], "--blocks must be 1 to"),
+    (["--ranks=99", "--samples=8"], "has 4 ranks, and the plan 99"),
+    (["--ranks=3", "--samples=7", "--micro-batches=7", "--schedules=chimera"], "no schedule runs 7 samples on 3 ranks"),
+    (["--ranks=2", "--samples=8", "--edges=x"], "--edges is of layers (.csv)"),
+    (["--ranks=2", "--samples=8", "--bandwidth=1"], "--bandwidth is of layers (.csv)"),
+    (["--ranks=2", "--samples=8", "--compile-to=fuse"], "--compile-to is of mlc train"),
+    (["--ranks=2", "--samples=8", "-o", "-"], "-o writes to a file"),
+    (["--ranks=2", "--samples=8", "-o", "m.onnx"], "m.onnx"),
+    (["--ranks=2", "--samples=8", "-o", "none/p.json"], "none/p.json"),
+])
+def test_wrong_flags(tools, tmp_path, flags, problem):
+    write_model(tmp_path / "m.onnx")
+    done = tools.mlc("plan", "m.onnx", "--loss=mse", *flags, cwd=tmp_path)
+    assert done.returncode in (2, 3, 4) and problem in done.stderr, (done.returncode, done.stderr)
+
+
+def test_a_model_of_one_batch_and_one_without_names(tools, tmp_path):
+    model = write_model(tmp_path / "m.onnx", batch=8)
+    found = plans(tools, model, "--loss=mse", "--ranks=2", "--samples=32")
+    assert {one["micro_batches"] for one in found["plans"]} == {4}
+    done = tools.mlc("plan", model, "--loss=mse", "--ranks=2", "--samples=12")
+    assert done.returncode == 2 and "has batches of 8 samples, which --samples=12 is no multiple of" in done.stderr
+    # Nodes without names are called by their outputs.
+    write_model(tmp_path / "n.onnx", names=False)
+    found = plans(tools, tmp_path / "n.onnx", "--loss=mse", "--ranks=2", "--samples=32")
+    assert all(re.fullmatch(r"[xy]\d", end) for one in found["plans"] for end in one["stage_ends"])
+
+
+def test_layers_take_no_flags_of_models(tools, tmp_path):
+    for flag in ("--samples=1", "--micro-batches=1", "--schedules=1f1b", "--budget=1", "--blocks=2", "--compare", "-o=p.json"):
+        done = tools.mlc("plan", tmp_path / "layers.csv", "--edges=e.csv", flag)
+        assert done.returncode == 2 and "is of models; the file has layers (.csv)" in done.stderr, done.stderr

@@ -1,0 +1,337 @@
+//===- PlanPipelines.cpp - Plans that run a model in stages ---------------===//
+
+#include "tools/mlc/PlanPipelines.h"
+#include "passes/Stages/Stages.h"
+#include "planner/pipelines/PipelinePlanner.h"
+#include "runtime/schedule/Generate.h"
+#include "tools/mlc/Failure.h"
+#include "tools/mlc/StageCosts.h"
+#include "tools/mlc/StageMemory.h"
+#include <fmt/format.h>
+
+using namespace mlc;
+using namespace mlc::cli;
+using namespace mlc::planner;
+using namespace mlc::simulator;
+namespace schedule = mlc::runtime::schedule;
+
+/// So many of the best pipelines are simulated as they are.
+static constexpr size_t simulatedPlans = 3;
+
+/// Where to cut is searched for where that may give the best plan: it rarely
+/// gains as much.
+static Time worthOf(Time bestSpan) {
+  return bestSpan == kLongestTime ? bestSpan : bestSpan / 4 * 5;
+}
+
+std::string PlannedStep::schedule() const {
+  const runtime::StagePlan &stages = plan.training->stages;
+  if (stages.ranks > 1)
+    return stages.schedule;
+  return plan.training->ranks > 1 ? "data parallel" : "one rank";
+}
+
+namespace {
+
+/// A step of the model as blocks, for micro-batches of one size.
+struct Blocks {
+  StepCosts costs;
+  StepMemory memory;
+  /// The nodes that all blocks but the last end with.
+  std::vector<std::string> ends;
+  /// The batch that the model has itself; 0: it is open.
+  int64_t batch = 0;
+};
+
+class PipelineSearch {
+public:
+  PipelineSearch(const PipelineRequest &request, const Cluster &cluster)
+      : request(request), network(cluster) {}
+
+  llvm::Expected<PipelinePlans> run();
+
+private:
+  llvm::Error findSizes();
+  llvm::Expected<const Blocks *> blocksOf(int64_t batch);
+  llvm::Error addPipelines(int64_t copies, int64_t microBatches);
+  void addPipeline(const Blocks &blocks, const PipelineProblem &problem,
+                   const PipelineChoice &choice);
+  llvm::Error addDataParallel();
+  llvm::Error simulateBest();
+  llvm::Error simulate(PlannedStep &step, ArenaSource arenas);
+  std::vector<std::pair<std::string, int64_t>> schedules() const;
+  runtime::Plan planOf(int64_t copies, int64_t microBatches) const;
+
+  const PipelineRequest &request;
+  const Network network;
+  std::map<int64_t, Blocks> known;
+  std::vector<int64_t> counts; ///< of micro-batches
+  int64_t samples = 0;
+  Time bestSpan = kLongestTime; ///< of what fits
+  PipelinePlans found;
+};
+
+} // namespace
+
+/// Reads the step as blocks of one rank each; the gradients of inputs and of
+/// weights are apart, as some schedules want them. `batch` 0 leaves an open one
+/// open, and gives no costs then.
+static llvm::Expected<Blocks> readBlocks(const PipelineRequest &request,
+                                         const Network &network,
+                                         int64_t batch) {
+  runtime::Plan plan;
+  plan.training.emplace();
+  // Two batches, so that gradients are added up.
+  plan.training->accumulate = 2;
+  Blocks blocks;
+  auto choose = [&](mlir::ModuleOp module, runtime::TrainingPlan &own) {
+    blocks.ends = listStageEnds(module, size_t(request.blocks));
+    if (blocks.ends.empty())
+      return;
+    own.stages.ends = blocks.ends;
+    own.stages.count = int64_t(blocks.ends.size()) + 1;
+    own.stages.ranks = own.stages.count;
+    own.stages.schedule = "zero-bubble";
+  };
+  auto read = readTrainingModel(
+      request.model, request.training, &request.optimizer, batch,
+      {2, false, false, /*isApart=*/true}, &plan, choose);
+  if (!read)
+    return read.takeError();
+  if (blocks.ends.empty())
+    return fail(Exit::Usage, request.model.model +
+                                 ": has no two operators with names, so it "
+                                 "cannot be cut into stages");
+  blocks.batch = read->training.batch;
+  if (blocks.batch == 0)
+    return blocks;
+  mlir::ModuleOp module = read->compilation->getModule();
+  const CostModel cost = read->compilation->makeCostModel();
+  const EntryTimes entries(cost, network, {}, "");
+  auto costs = readStepCosts(module, entries,
+                             std::vector<int64_t>(blocks.ends.size() + 1));
+  if (!costs)
+    return costs.takeError();
+  blocks.costs = std::move(*costs);
+  blocks.memory = readStepMemory(module, cost);
+  return blocks;
+}
+
+/// The samples of a step and the numbers of micro-batches, of which a fixed
+/// batch of the model leaves one.
+llvm::Error PipelineSearch::findSizes() {
+  auto first = readBlocks(request, network, 0);
+  if (!first)
+    return first.takeError();
+  const int64_t fixed = first->batch;
+  samples = request.samples ? request.samples : fixed;
+  if (!samples)
+    return fail(Exit::Usage, request.model.model +
+                                 ": the batch is open; give --samples, those "
+                                 "of a step");
+  if (fixed && samples % fixed)
+    return fail(Exit::Usage,
+                fmt::format("{}: has batches of {} samples, which --samples={} "
+                            "is no multiple of",
+                            request.model.model, fixed, samples));
+  if (fixed) {
+    counts = {samples / fixed};
+    return llvm::Error::success();
+  }
+  counts = request.microBatches;
+  constexpr int64_t most = 256;
+  for (int64_t count = 1; request.microBatches.empty() && count <= most;
+       count *= 2)
+    if (samples % count == 0 && count <= 8 * request.ranks)
+      counts.push_back(count);
+  for (int64_t count : counts)
+    if (samples % count)
+      return fail(Exit::Usage,
+                  fmt::format("--samples={} is no multiple of {} micro-batches",
+                              samples, count));
+  return llvm::Error::success();
+}
+
+llvm::Expected<const Blocks *> PipelineSearch::blocksOf(int64_t batch) {
+  auto it = known.find(batch);
+  if (it != known.end())
+    return &it->second;
+  auto blocks = readBlocks(request, network, batch);
+  if (!blocks)
+    return blocks.takeError();
+  found.blocks = blocks->ends.size() + 1;
+  return &known.emplace(batch, std::move(*blocks)).first->second;
+}
+
+/// The schedules, with stages of a rank where there are several numbers.
+std::vector<std::pair<std::string, int64_t>> PipelineSearch::schedules() const {
+  std::vector<std::pair<std::string, int64_t>> all;
+  for (const schedule::ScheduleRow &row : schedule::allSchedules()) {
+    const bool isWanted = llvm::is_contained(request.schedules, row.name);
+    if (request.schedules.empty()
+            ? !row.isSynchronous || row.hasSlices ||
+                  llvm::StringRef(row.name) == "data-parallel"
+            : !isWanted)
+      continue;
+    if (!row.hasChunks)
+      all.push_back({row.name, 0});
+    for (int64_t chunks : {2, 4})
+      if (row.hasChunks)
+        all.push_back({row.name, chunks});
+  }
+  return all;
+}
+
+runtime::Plan PipelineSearch::planOf(int64_t copies,
+                                     int64_t microBatches) const {
+  runtime::Plan plan;
+  plan.training.emplace();
+  plan.training->ranks = copies;
+  plan.training->accumulate = microBatches;
+  return plan;
+}
+
+void PipelineSearch::addPipeline(const Blocks &blocks,
+                                 const PipelineProblem &problem,
+                                 const PipelineChoice &choice) {
+  PlannedStep step;
+  step.plan = planOf(problem.copies, problem.microBatches);
+  runtime::StagePlan &stages = step.plan.training->stages;
+  stages.count = int64_t(choice.ends.size());
+  stages.ranks = int64_t(problem.ranks.size());
+  stages.schedule = choice.schedule;
+  for (size_t end : llvm::ArrayRef(choice.ends).drop_back())
+    stages.ends.push_back(blocks.ends[end - 1]);
+  // What plans refuse, such as versions beside copies.
+  if (!step.plan.check().ok())
+    return;
+  step.batch = samples / problem.microBatches;
+  step.span = choice.span;
+  step.idle = choice.idle;
+  step.memory = choice.memory;
+  step.sent = choice.sent;
+  step.fits = choice.excess == 0;
+  if (step.fits)
+    bestSpan = std::min(bestSpan, step.span);
+  found.steps.push_back(std::move(step));
+}
+
+llvm::Error PipelineSearch::addPipelines(int64_t copies, int64_t microBatches) {
+  const int64_t batch = samples / microBatches, ranks = request.ranks / copies;
+  if (batch % copies)
+    return llvm::Error::success();
+  auto blocks = blocksOf(batch / copies);
+  if (!blocks)
+    return blocks.takeError();
+  PipelineProblem problem;
+  problem.blocks = (*blocks)->costs;
+  problem.memory = (*blocks)->memory;
+  problem.network = &network;
+  for (int64_t rank = 0; rank < ranks; ++rank)
+    problem.ranks.push_back(rank);
+  problem.copies = copies;
+  problem.stride = ranks;
+  problem.microBatches = microBatches;
+  for (const auto &[name, chunks] : schedules()) {
+    PipelinePlanner planner(problem, request.budget);
+    PipelineChoice choice;
+    // Some schedules need other numbers of ranks, stages or micro-batches.
+    if (planner.plan(name, chunks, worthOf(bestSpan), choice).ok())
+      addPipeline(**blocks, problem, choice);
+    found.timelines += planner.countTimelines();
+    const Time bound = planner.bound();
+    found.bound = found.bound ? std::min(found.bound, bound) : bound;
+  }
+  return llvm::Error::success();
+}
+
+llvm::Error PipelineSearch::simulate(PlannedStep &step, ArenaSource arenas) {
+  auto done = cli::simulate({request.model, request.training, request.optimizer,
+                             step.batch, step.plan, request.cluster, arenas});
+  if (!done)
+    return done.takeError();
+  step.plan = done->plan;
+  step.span = done->timeline.span;
+  step.idle = done->timeline.idle().value();
+  step.sent = *llvm::max_element(done->sent);
+  step.memory = 0;
+  for (const RankMemory &memory : done->memory)
+    step.memory = std::max(step.memory, memory.parts().total());
+  step.fits = !llvm::errorToBool(checkCapacity(*done));
+  step.isSimulated = true;
+  return llvm::Error::success();
+}
+
+/// All ranks share the batch, in as few micro-batches as memory allows.
+llvm::Error PipelineSearch::addDataParallel() {
+  for (int64_t count : counts) {
+    if (samples / count % request.ranks)
+      continue;
+    PlannedStep step;
+    step.plan = planOf(request.ranks, count);
+    step.batch = samples / count;
+    if (llvm::Error error = simulate(step, ArenaSource::Operators))
+      return error;
+    found.steps.push_back(step);
+    if (step.fits)
+      break;
+  }
+  return llvm::Error::success();
+}
+
+static bool isBetter(const PlannedStep &a, const PlannedStep &b) {
+  return std::pair(!a.fits, a.span) < std::pair(!b.fits, b.span);
+}
+
+llvm::Error PipelineSearch::simulateBest() {
+  llvm::stable_sort(found.steps, isBetter);
+  for (size_t i = 0; i < std::min(simulatedPlans, found.steps.size()); ++i)
+    if (!found.steps[i].isSimulated)
+      if (llvm::Error error = simulate(found.steps[i], ArenaSource::Operators))
+        return error;
+  llvm::stable_sort(found.steps, isBetter);
+  // Estimates of memory may be wrong where it is tight.
+  for (size_t i = 0; i < found.steps.size() && found.steps[i].fits; ++i) {
+    if (llvm::Error error = simulate(found.steps[i], ArenaSource::Kernels))
+      return error;
+    if (found.steps[i].fits)
+      break;
+  }
+  llvm::stable_sort(found.steps, isBetter);
+  return llvm::Error::success();
+}
+
+llvm::Expected<PipelinePlans> PipelineSearch::run() {
+  if (llvm::Error error = findSizes())
+    return std::move(error);
+  for (int64_t copies = request.ranks / 2; copies > 0; --copies)
+    for (int64_t count : counts)
+      if (request.ranks % copies == 0)
+        if (llvm::Error error = addPipelines(copies, count))
+          return std::move(error);
+  if (llvm::Error error = addDataParallel())
+    return std::move(error);
+  if (found.steps.empty())
+    return fail(Exit::Usage,
+                fmt::format("{}: no schedule runs {} samples on {} ranks; give "
+                            "other numbers of ranks, samples or micro-batches",
+                            request.model.model, samples, request.ranks));
+  if (llvm::Error error = simulateBest())
+    return std::move(error);
+  return std::move(found);
+}
+
+llvm::Expected<PipelinePlans>
+mlc::cli::planPipelines(const PipelineRequest &request) {
+  runtime::Plan all;
+  all.training.emplace();
+  all.training->ranks = request.ranks;
+  auto cluster = readCluster(request.cluster, all);
+  if (!cluster)
+    return cluster.takeError();
+  // The devices price operators, unless another target is given.
+  const std::string &target = cluster->deviceOf(0).target;
+  if (request.model.target.getNumOccurrences() == 0 && !target.empty())
+    request.model.target = target;
+  return PipelineSearch(request, *cluster).run();
+}

@@ -1,0 +1,62 @@
+//===- PlanPipelines.h - Plans that run a model in stages -------*- C++ -*-===//
+
+#ifndef MLC_TOOLS_MLC_PLANPIPELINES_H
+#define MLC_TOOLS_MLC_PLANPIPELINES_H
+
+#include "tools/mlc/Simulate.h"
+
+namespace mlc::cli {
+
+/// What to plan, and within which limits.
+struct PipelineRequest {
+  ModelOptions &model;
+  const TrainingFlags &training;
+  const OptimizerFlags &optimizer;
+  /// Samples of a step; 0: as many as the model's batch, once.
+  int64_t samples = 0;
+  /// Numbers of micro-batches to try; empty: powers of two that divide.
+  std::vector<int64_t> microBatches = {};
+  std::string cluster = {};
+  int64_t ranks = 1;
+  std::vector<std::string> schedules = {}; ///< empty: all synchronous ones
+  /// The most timelines for a schedule, on so many copies, with so many
+  /// micro-batches; and the most blocks that stages are made of.
+  int64_t budget = 0, blocks = 0;
+};
+
+/// A way to run a step, as it is predicted.
+struct PlannedStep {
+  runtime::Plan plan;
+  /// Samples of a micro-batch, of all copies together.
+  int64_t batch = 0;
+  simulator::Time span = 0;
+  double idle = 0;
+  /// Bytes of the rank that has, or sends, most.
+  int64_t memory = 0, sent = 0;
+  bool fits = true;
+  /// Whether the plan itself was simulated, rather than the blocks that its
+  /// stages are made of.
+  bool isSimulated = false;
+
+  std::string schedule() const;
+  int64_t copies() const { return plan.training->ranks; }
+};
+
+struct PipelinePlans {
+  /// The best first: those that fit, then by time.
+  std::vector<PlannedStep> steps;
+  /// No pipeline of these blocks, with any of these copies and micro-batches,
+  /// takes less.
+  simulator::Time bound = 0;
+  int64_t timelines = 0;
+  size_t blocks = 0;
+};
+
+/// Plans steps on all ranks: copies of pipelines with each schedule, and data
+/// parallelism alone. The best are simulated as they are. Fails as simulate()
+/// does, and where nothing can be planned.
+llvm::Expected<PipelinePlans> planPipelines(const PipelineRequest &request);
+
+} // namespace mlc::cli
+
+#endif // MLC_TOOLS_MLC_PLANPIPELINES_H
