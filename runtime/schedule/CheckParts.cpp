@@ -80,7 +80,8 @@ CheckOptions schedule::promisesOf(const ScheduleOptions &schedule,
   if (schedule.name == "pipedream-2bw") {
     options.promise.kind = Promise::TwoVersions;
     options.promise.perUpdate =
-        schedule.updateEvery ? int32_t(schedule.updateEvery) : options.stages;
+        schedule.updateEvery ? int32_t(schedule.updateEvery)
+                             : int32_t(table.ranks.size());
   }
   if (schedule.name == "ampnet") {
     options.promise.kind = Promise::BoundedStaleness;
