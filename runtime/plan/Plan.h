@@ -81,8 +81,10 @@ struct StagePlan {
   std::vector<std::string> ends;
   /// How many ranks run them, in each copy of the pipeline.
   int64_t ranks = 1;
-  /// For each stage the ranks of a copy that run it, ascending, as the schedule
-  /// must have it; empty: as it has it.
+  /// For each stage the ranks of a copy that run it, ascending; empty: as the
+  /// schedule has it. Where no rank is named twice, a schedule by its name runs
+  /// the stages there, and the ranks of a stage share its micro-batches; else
+  /// the schedule must have it so.
   std::vector<std::vector<int64_t>> places;
   /// The schedule by which they do (runtime/schedule/Generate.h); empty: 1f1b,
   /// or interleaved-1f1b if ranks have several stages.
@@ -97,6 +99,11 @@ struct StagePlan {
   /// the rest makes copies of the pipeline: as many as the table in a file has
   /// lines, or else as there are stages.
   int64_t chooseRanks(int64_t all) const;
+  /// Whether `places` name each rank for one stage.
+  bool isDealt() const;
+  /// Places for so many ranks of each stage, numbered through the stages.
+  static std::vector<std::vector<int64_t>>
+  placesOf(const std::vector<int64_t> &replicas);
   /// The stages of entries and of the table.
   int64_t countSliced() const { return slices > 1 ? count * slices : count; }
 };
@@ -140,6 +147,8 @@ struct TrainingPlan {
   /// Whether the schedule has the gradients of inputs and of weights apart.
   bool splitsBackward() const;
   /// Updates of each stage in a step: several if the schedule is asynchronous.
+  std::vector<int64_t> updatesOfStages() const;
+  /// The most of any stage.
   int64_t countUpdates() const;
   /// The stages that then keep versions of their weights.
   std::vector<int64_t> versionedStages() const;

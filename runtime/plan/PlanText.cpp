@@ -133,9 +133,17 @@ std::string Plan::checkpointText() const {
     text += "batch statistics of each of " + std::to_string(training->ranks) +
             " ranks\n";
   // Adam counts them.
-  if (const int64_t updates = training ? training->countUpdates() : 1;
-      updates > 1)
-    text += std::to_string(updates) + " updates of a step\n";
+  if (training && training->countUpdates() > 1) {
+    const std::vector<int64_t> all = training->updatesOfStages();
+    std::string counts;
+    // One number, unless stages have different ones.
+    for (size_t i = 0; i < all.size(); ++i)
+      if (i == 0 || std::any_of(all.begin(), all.end(), [&](int64_t one) {
+            return one != all.front();
+          }))
+        counts += (counts.empty() ? "" : ", ") + std::to_string(all[i]);
+    text += counts + " updates of a step\n";
+  }
   return text;
 }
 
@@ -167,7 +175,9 @@ public:
           std::end(firsts))
         if (Status status = readKey(key, value); !status.ok())
           return status;
-    if (trains && plan.mesh.empty())
+    if (trains && plan.mesh.empty() && !plan.training->stages.places.empty())
+      takeMeshOfStages();
+    else if (trains && plan.mesh.empty())
       return Status::badFile("has no \"mesh\"; give {\"data\": RANKS}");
     plan.mesh.resize(trains ? 0 : plan.mesh.size());
     Status status = plan.check();
@@ -175,6 +185,16 @@ public:
   }
 
 private:
+  /// Without a mesh there are the ranks that stages name.
+  void takeMeshOfStages() {
+    int64_t last = 0;
+    for (const std::vector<int64_t> &ranks : plan.training->stages.places)
+      for (int64_t rank : ranks)
+        last = std::max(last, rank);
+    plan.training->ranks = 1;
+    plan.training->stages.ranks = last + 1;
+  }
+
   Status readKey(const std::string &key, const json::Value &value) {
     Status status = dispatch(key, value);
     return status.ok()

@@ -52,11 +52,11 @@ std::string mlc::runtime::ranksText(const std::vector<int64_t> &ranks) {
   return text;
 }
 
-Status mlc::runtime::checkPlaces(const StagePlan &stages,
-                                 const schedule::Table &table) {
+Status mlc::runtime::checkNamedRanks(const StagePlan &stages, bool isOnce) {
   if (stages.places.empty())
     return Status::success();
-  std::vector<uint8_t> isNamed(table.ranks.size());
+  constexpr size_t none = ~size_t(0);
+  std::vector<size_t> stageOf(stages.ranks, none);
   for (size_t stage = 0; stage < stages.places.size(); ++stage)
     for (int64_t rank : stages.places[stage]) {
       if (rank >= stages.ranks)
@@ -65,16 +65,30 @@ Status mlc::runtime::checkPlaces(const StagePlan &stages,
                                ", and the mesh has " +
                                std::to_string(stages.ranks) +
                                " for stages, from 0; give \"stage\" more");
-      isNamed[rank] = true;
+      if (isOnce && stageOf[rank] != none)
+        return Status::badFile(
+            "rank " + std::to_string(rank) + " is in the \"ranks\" of stages " +
+            std::to_string(stageOf[rank]) + " and " + std::to_string(stage) +
+            ", and the schedule gives it one; name it once, "
+            "or take another schedule");
+      stageOf[rank] = stage;
     }
-  for (size_t rank = 0; rank < isNamed.size(); ++rank)
-    if (!isNamed[rank])
+  for (size_t rank = 0; rank < stageOf.size(); ++rank)
+    if (stageOf[rank] == none)
       return Status::badFile("rank " + std::to_string(rank) +
                              " has no stage; name it in the \"ranks\" of one, "
                              "or take fewer");
+  return Status::success();
+}
+
+Status mlc::runtime::checkPlaces(const StagePlan &stages,
+                                 const schedule::Table &table) {
   const std::vector<std::vector<int32_t>> having = schedule::findRanks(table);
+  // A stage's slices are on the same ranks.
+  const int64_t slices = stages.countSliced() / stages.count;
   for (size_t stage = 0; stage < stages.places.size(); ++stage) {
-    const std::vector<int64_t> run(having[stage].begin(), having[stage].end());
+    const std::vector<int32_t> &found = having[stage * slices];
+    const std::vector<int64_t> run(found.begin(), found.end());
     if (run != stages.places[stage])
       return Status::badFile(
           "stage " + std::to_string(stage) + " is on \"ranks\": \"" +

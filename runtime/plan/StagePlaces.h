@@ -12,9 +12,11 @@ Status parseRanks(std::string_view text, std::vector<int64_t> &ranks);
 /// What parseRanks reads, with ranges.
 std::string ranksText(const std::vector<int64_t> &ranks);
 
-/// An error, naming stage or rank, if the plan's places are not those of the
-/// table: a rank is not there, has no stage, or has one that it should not
-/// have.
+/// An error, naming stage or rank, if the plan's places name a rank that is not
+/// there, leave one out or, with `isOnce`, name one for two stages.
+Status checkNamedRanks(const StagePlan &stages, bool isOnce);
+
+/// An error, naming the stage, if the plan's places are not those of the table.
 Status checkPlaces(const StagePlan &stages, const schedule::Table &table);
 
 } // namespace mlc::runtime

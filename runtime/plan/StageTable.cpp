@@ -7,6 +7,7 @@
 #include "runtime/plan/Plan.h"
 #include "runtime/plan/StagePlaces.h"
 #include "runtime/schedule/Generate.h"
+#include "runtime/schedule/StageRanks.h"
 #include "runtime/schedule/Versions.h"
 
 #include <algorithm>
@@ -25,6 +26,17 @@ static bool isFile(const std::string &schedule) {
                     [](char a, char b) { return a == std::tolower(b); });
 }
 
+/// Whether the schedule is one whose ranks may share a stage: it then runs
+/// stages where the plan has them.
+static bool dealsPlaces(const StagePlan &stages) {
+  if (isFile(stages.schedule))
+    return false;
+  const schedule::ScheduleRow *row = schedule::findSchedule(
+      stages.schedule.empty() ? std::string("1f1b") : stages.schedule);
+  return row && row->hasReplicas &&
+         (!stages.schedule.empty() || stages.ranks >= stages.count);
+}
+
 /// Checks what of the schedule does not depend on others.
 static Status checkStages(const StagePlan &stages) {
   if (stages.count < 1 || stages.count > mostStagesOfAStep)
@@ -38,11 +50,16 @@ static Status checkStages(const StagePlan &stages) {
   if (stages.count == 1 && (stages.ranks > 1 || !stages.schedule.empty()))
     return wrong("a schedule is of several stages, and there is one; give "
                  "more");
-  if (stages.ranks < 1 || stages.ranks > stages.count)
+  if (stages.ranks > 1)
+    if (Status status = checkNamedRanks(stages, dealsPlaces(stages));
+        !status.ok())
+      return status;
+  if (stages.ranks < 1 || (stages.ranks > stages.count && !stages.isDealt()))
     return wrong(std::to_string(stages.ranks) + " ranks for " +
                  std::to_string(stages.count) +
                  " stages; each rank has a stage at least, and a multiple of "
-                 "the ranks can split the batch too");
+                 "the ranks can split the batch too, or the ranks of each "
+                 "stage are named, which share its micro-batches");
   if (stages.ranks == 1 && !stages.schedule.empty())
     return wrong("a schedule is of several ranks, and there is one; give more");
   if ((stages.updateEvery || stages.inFlight || stages.slices) &&
@@ -84,6 +101,50 @@ Status Plan::checkStaged() const {
                  "over ranks; take stages of ZeRO up to 2, and no axes besides "
                  "data and stage");
   return checkPlaces(own.stages, table);
+}
+
+bool StagePlan::isDealt() const {
+  std::vector<uint8_t> isNamed(std::max<int64_t>(ranks, 0));
+  for (const std::vector<int64_t> &own : places)
+    for (int64_t rank : own)
+      if (rank >= ranks || isNamed[rank]++)
+        return false;
+  return !places.empty();
+}
+
+std::vector<std::vector<int64_t>>
+StagePlan::placesOf(const std::vector<int64_t> &replicas) {
+  std::vector<std::vector<int64_t>> places;
+  int64_t next = 0;
+  for (int64_t count : replicas) {
+    std::vector<int64_t> &own = places.emplace_back();
+    for (int64_t i = 0; i < count; ++i)
+      own.push_back(next++);
+  }
+  return places;
+}
+
+/// Brings the lines of a generated table to the ranks that the plan gives the
+/// stages, if each line has one stage.
+static void placeLines(const StagePlan &stages, schedule::Table &table) {
+  const std::vector<std::vector<int32_t>> having = schedule::findRanks(table);
+  if (table.ranks.size() != static_cast<size_t>(stages.ranks) ||
+      having.size() != stages.places.size())
+    return;
+  size_t lines = 0;
+  for (size_t stage = 0; stage < having.size(); ++stage) {
+    lines += having[stage].size();
+    if (having[stage].size() != stages.places[stage].size())
+      return;
+  }
+  if (lines != table.ranks.size())
+    return;
+  std::vector<std::vector<schedule::Action>> placed(lines);
+  for (size_t stage = 0; stage < having.size(); ++stage)
+    for (size_t i = 0; i < having[stage].size(); ++i)
+      placed[stages.places[stage][i]] =
+          std::move(table.ranks[having[stage][i]]);
+  table.ranks = std::move(placed);
 }
 
 int64_t StagePlan::chooseRanks(int64_t all) const {
@@ -158,7 +219,13 @@ Status TrainingPlan::makeTable(schedule::Table &table) const {
   options.updateEvery = stages.updateEvery;
   options.inFlight = stages.inFlight;
   options.slices = stages.slices;
+  // Schedules without replicas say so.
+  if (stages.isDealt() && (dealsPlaces(stages) || stages.ranks > stages.count))
+    for (const std::vector<int64_t> &ranks : stages.places)
+      options.replicas.push_back(static_cast<int64_t>(ranks.size()));
   Status status = schedule::generate(options, table);
+  if (status.ok() && stages.isDealt())
+    placeLines(stages, table);
   // A stage and a slice make a stage.
   for (std::vector<schedule::Action> &actions : table.ranks)
     for (schedule::Action &action : actions) {
@@ -212,9 +279,17 @@ findVersions(const TrainingPlan &plan) {
   return all;
 }
 
+std::vector<int64_t> TrainingPlan::updatesOfStages() const {
+  std::vector<int64_t> updates;
+  for (const schedule::StageVersions &stage : findVersions(*this))
+    updates.push_back(static_cast<int64_t>(stage.gradients.size()));
+  updates.resize(stages.count, 1);
+  return updates;
+}
+
 int64_t TrainingPlan::countUpdates() const {
-  const std::vector<schedule::StageVersions> all = findVersions(*this);
-  return all.empty() ? 1 : static_cast<int64_t>(all.front().gradients.size());
+  const std::vector<int64_t> all = updatesOfStages();
+  return *std::max_element(all.begin(), all.end());
 }
 
 std::vector<int64_t> TrainingPlan::versionedStages() const {

@@ -16,24 +16,42 @@ using Kind = ActionKind;
 // PipeDream
 //===----------------------------------------------------------------------===//
 
+/// Ends an update of a stage: its ranks add their gradients.
+static void addUpdate(const StageShare &share, int32_t version,
+                      std::vector<Action> &actions) {
+  if (share.step > 1)
+    actions.push_back({Kind::ReduceGradients, share.stage});
+  actions.push_back({Kind::Step, share.stage, version});
+}
+
 /// Narayanan et al., 2019: 1F1B whose stages update after each backward pass. A
-/// forward pass reads the newest weights, and the backward pass the same.
+/// forward pass reads the newest weights, and the backward pass the same. Ranks
+/// that share a stage make an update of one gradient each.
 Status schedule::makePipedream(const Sizes &sizes, Table &table) {
+  for (int32_t replicas : sizes.replicas)
+    if (sizes.microBatches % replicas)
+      return Status::error(
+          MLC_USAGE, "pipedream's updates of a stage are of a micro-batch of "
+                     "each of its ranks, and " +
+                         std::to_string(replicas) + " do not divide " +
+                         std::to_string(sizes.microBatches) +
+                         " micro-batches; give a multiple");
   Table plain;
   if (Status status = makeOneForwardOneBackward(sizes, plain); !status.ok())
     return status;
-  for (const std::vector<Action> &rank : plain.ranks) {
+  const std::vector<StageShare> shares = sharesOf(sizes);
+  for (size_t rank = 0; rank < plain.ranks.size(); ++rank) {
     std::vector<Action> &actions = table.ranks.emplace_back();
     std::vector<int32_t> versions(size_t(sizes.microBatches), 0);
     int32_t newest = 0;
-    for (Action action : rank) {
+    for (Action action : plain.ranks[rank]) {
       int32_t &version = versions[size_t(action.microBatch)];
       if (action.kind == Kind::Forward)
         version = newest;
       action.version = version;
       actions.push_back(action);
       if (action.kind == Kind::Backward)
-        actions.push_back({Kind::Step, action.stage, ++newest});
+        addUpdate(shares[rank], ++newest, actions);
     }
   }
   return Status::success();
@@ -50,27 +68,34 @@ Status schedule::makePipedream2bw(const Sizes &sizes, Table &table) {
                                         " micro-batches, which do not divide " +
                                         std::to_string(sizes.microBatches) +
                                         "; give a multiple");
-  // The first forward of a batch on the first rank, which has stages-1 others
-  // before their backward, needs the update of the batch before the last.
-  if (batch < sizes.stages - 1)
+  // The first forward of a batch on the first stage, which may have ranks-1
+  // others before their backward, needs the update of the batch before the
+  // last. And each rank of a stage has a gradient for it.
+  const int32_t shared =
+      *std::max_element(sizes.replicas.begin(), sizes.replicas.end());
+  const int32_t least = std::max(sizes.ranks - 1, shared);
+  if (batch < least)
     return Status::error(
-        MLC_USAGE, "pipedream-2bw has two versions of the weights if an update "
-                   "is of at least " +
-                       std::to_string(sizes.stages - 1) + " micro-batches on " +
-                       std::to_string(sizes.stages) + " stages, not " +
-                       std::to_string(batch));
+        MLC_USAGE,
+        "pipedream-2bw has two versions of the weights if an update is of at "
+        "least " +
+            std::to_string(least) + " micro-batches on " +
+            std::to_string(sizes.ranks) + " ranks, not " +
+            std::to_string(batch) + "; give more for an update");
   Table plain;
   if (Status status = makeOneForwardOneBackward(sizes, plain); !status.ok())
     return status;
-  for (const std::vector<Action> &rank : plain.ranks) {
+  const std::vector<StageShare> shares = sharesOf(sizes);
+  for (size_t rank = 0; rank < plain.ranks.size(); ++rank) {
     std::vector<Action> &actions = table.ranks.emplace_back();
-    for (Action action : rank) {
-      action.version = std::max(action.microBatch / batch - 1, 0);
+    for (Action action : plain.ranks[rank]) {
+      const int32_t own = action.microBatch / batch;
+      action.version = std::max(own - 1, 0);
       actions.push_back(action);
+      // The rank's last one of the batch.
       if (action.kind == Kind::Backward &&
-          action.microBatch % batch == batch - 1)
-        actions.push_back(
-            {Kind::Step, action.stage, action.microBatch / batch + 1});
+          (action.microBatch + shares[rank].step) / batch != own)
+        addUpdate(shares[rank], own + 1, actions);
     }
   }
   return Status::success();

@@ -79,8 +79,9 @@ CheckOptions schedule::promisesOf(const ScheduleOptions &schedule,
     options.promise.kind = Promise::Stashing;
   if (schedule.name == "pipedream-2bw") {
     options.promise.kind = Promise::TwoVersions;
-    options.promise.perUpdate =
-        schedule.updateEvery ? int32_t(schedule.updateEvery) : options.stages;
+    options.promise.perUpdate = schedule.updateEvery
+                                    ? int32_t(schedule.updateEvery)
+                                    : int32_t(table.ranks.size());
   }
   if (schedule.name == "ampnet") {
     options.promise.kind = Promise::BoundedStaleness;

@@ -57,6 +57,8 @@ private:
   bool takeStep(StageUpdates &stage, const ActionPlace &place);
   bool checkVersion(StageUpdates &stage, const ActionPlace &place);
   bool checkKept(StageUpdates &stage, const ActionPlace &place);
+  int64_t updateWeight(size_t stage) const;
+  void findInFlight();
   bool checkOrderOfSums(StageUpdates &stage, const ActionPlace &place);
   bool finishUpdates(StageUpdates &stage, int32_t rank, int32_t number);
 
@@ -146,10 +148,11 @@ protected:
   std::vector<std::vector<int32_t>> gradientsTo, gradientsFrom;
   /// By kind, then item.
   std::vector<std::vector<ActionPlace>> places;
-  /// By item: the version that its forward pass read. `updates`: the most of
-  /// any stage.
-  std::vector<int32_t> versions;
-  int32_t updates = 0, perUpdate = 1;
+  /// By item: the version that its forward pass read. By stage: the most that
+  /// a rank has in flight. `updates`: the most of any stage, by updateWeight().
+  std::vector<int32_t> versions, inFlight;
+  int64_t updates = 0;
+  int32_t perUpdate = 1;
   /// Edges from stages to their readers are numbered by reader, then as in
   /// `reads`.
   std::vector<size_t> firstEdge;

@@ -25,22 +25,45 @@ static std::string versionText(int32_t version) {
   return "version " + std::to_string(version);
 }
 
+/// How many micro-batches an update of the stage takes beside those of others:
+/// with weight stashing one of each rank that shares the stage.
+int64_t TableCheck::updateWeight(size_t stage) const {
+  return options.promise.kind == Promise::Stashing
+             ? int64_t(ranksOf[stage].size())
+             : 1;
+}
+
+/// Finds what each rank of a stage has in flight in a full pipeline: the ranks
+/// from the stage on, over those that share the stage.
+void TableCheck::findInFlight() {
+  inFlight.resize(size_t(stages));
+  size_t ranks = 0;
+  for (size_t stage = size_t(stages); stage-- > 0;) {
+    const size_t own = ranksOf[stage].size();
+    ranks += own;
+    inFlight[stage] = int32_t((ranks + own - 1) / own);
+  }
+}
+
 bool TableCheck::checkUpdates() {
+  findInFlight();
   versions.assign(size_t(stages) * size_t(microBatches) * size_t(slices), 0);
   std::vector<StageUpdates> states;
   states.resize(size_t(stages));
   std::vector<int32_t> counts(size_t(stages), 0);
-  updates = std::max(options.updates, 0);
+  updates = std::max<int64_t>(options.updates, 0);
   for (const std::vector<Action> &actions : table.ranks) {
     for (const Action &action : actions)
       if (action.kind == ActionKind::Step)
-        updates = std::max(updates, ++counts[size_t(action.stage)]);
+        updates = std::max(updates, ++counts[size_t(action.stage)] *
+                                        updateWeight(size_t(action.stage)));
     for (const Action &action : actions)
       counts[size_t(action.stage)] = 0;
   }
   perUpdate = options.promise.perUpdate;
   if (perUpdate == kNone)
-    perUpdate = std::max(1, microBatches / std::max(1, updates));
+    perUpdate = int32_t(
+        std::max<int64_t>(1, microBatches / std::max<int64_t>(1, updates)));
   for (size_t rank = 0; rank < table.ranks.size(); ++rank) {
     const std::vector<Action> &actions = table.ranks[rank];
     for (const Action &action : actions) {
@@ -139,8 +162,9 @@ bool TableCheck::checkVersion(StageUpdates &stage, const ActionPlace &place) {
 bool TableCheck::checkKept(StageUpdates &stage, const ActionPlace &place) {
   if (options.promise.kind != Promise::Stashing)
     return true;
-  int32_t most = options.promise.most == kNone ? stages - at(place).stage
-                                               : options.promise.most;
+  int32_t most = options.promise.most == kNone
+                     ? inFlight[size_t(at(place).stage)]
+                     : options.promise.most;
   size_t kept = stage.kept.size() + (stage.kept.count(stage.current) ? 0 : 1);
   if (kept <= size_t(most))
     return true;
@@ -270,9 +294,12 @@ bool TableCheck::finishUpdates(StageUpdates &stage, int32_t rank,
   if (hasSteps && stage.pending)
     return refuse(stage.lastGradient,
                   "its gradient never reaches an update; STEP after it");
-  if (stage.current < updates)
+  const int64_t weight = updateWeight(size_t(number));
+  const int64_t needed =
+      options.updates != kNone ? updates : (updates + weight - 1) / weight;
+  if (stage.current < needed)
     return refuseMissing(rank, std::to_string(number) + "STEP",
-                         "stages are updated " + std::to_string(updates) +
+                         "stages are updated " + std::to_string(needed) +
                              " times, this one " +
                              std::to_string(stage.current) + " times");
   if (options.updates != kNone && stage.current > options.updates)

@@ -15,7 +15,23 @@ namespace mlc::runtime::schedule {
 /// ScheduleOptions with everything said; all are at least 1.
 struct Sizes {
   int32_t stages, ranks, chunks, microBatches, slices, updateEvery, inFlight;
+  /// The ranks of each stage, of schedules with one stage a rank.
+  std::vector<int32_t> replicas;
 };
+
+/// What a rank does of a stage that it may share with others: every `step`-th
+/// micro-batch, from `first` on.
+struct StageShare {
+  int32_t stage, first, step;
+  /// The ranks of this stage and of those after it.
+  int32_t ranksFromHere;
+
+  /// Its micro-batches, of `all`.
+  int32_t count(int32_t all) const { return (all - first + step - 1) / step; }
+};
+
+/// The shares of all ranks, in their order: those of a stage follow each other.
+std::vector<StageShare> sharesOf(const Sizes &sizes);
 
 // Synchronous.cpp
 Status makeDataParallel(const Sizes &sizes, Table &table);

@@ -17,52 +17,52 @@ struct Entry {
 };
 
 // Columns: name, summary, usual chunks, has chunks, slices, update-every,
-// in-flight, is synchronous.
+// in-flight, replicas, is synchronous.
 const Entry entries[] = {
     {{"data-parallel", "one stage on all ranks, which add their gradients", 1,
-      false, false, false, false, true},
+      false, false, false, false, false, true},
      makeDataParallel},
     {{"gpipe",
       "all forward passes, then all backward passes (Huang et al. 2019)", 1,
-      false, false, false, false, true},
+      false, false, false, false, true, true},
      makeGpipe},
     {{"1f1b",
       "one forward pass, one backward pass in turn (Narayanan et al. 2019)", 1,
-      false, false, false, false, true},
+      false, false, false, false, true, true},
      makeOneForwardOneBackward},
     {{"interleaved-1f1b",
       "1f1b with several stages a rank (Narayanan et al. 2021)", 2, true, false,
-      false, false, true},
+      false, false, false, true},
      makeInterleaved},
     {{"breadth-first", "gpipe with several stages a rank (Lamy-Poirier 2023)",
-      2, true, false, false, false, true},
+      2, true, false, false, false, false, true},
      makeBreadthFirst},
     {{"zero-bubble",
       "1f1b with gradients of weights in its gaps: ZB-H1; with several stages "
       "a rank, interleaved (Qi et al. 2023)",
-      1, true, false, false, false, true},
+      1, true, false, false, false, false, true},
      makeZeroBubble},
     {{"zbv", "two stages a rank, down and up again: ZB-V (Qi et al. 2023)", 2,
-      false, false, false, false, true},
+      false, false, false, false, false, true},
      makeZeroBubbleV},
     {{"chimera", "two pipelines in opposite directions (Li and Hoefler 2021)",
-      1, false, false, false, false, true},
+      1, false, false, false, false, false, true},
      makeChimera},
     {{"terapipe", "gpipe with slices of sequences (Li et al. 2021)", 1, false,
-      true, false, false, true},
+      true, false, false, false, true},
      makeTerapipe},
     {{"ampnet", "asynchronous: a stage takes what comes (Gaunt et al. 2017)", 1,
-      false, false, true, true, false},
+      false, false, true, true, false, false},
      makeAmpnet},
     {{"pipedream",
       "asynchronous: 1f1b that updates at once and keeps versions of weights "
       "(Narayanan et al. 2019)",
-      1, false, false, false, false, false},
+      1, false, false, false, false, true, false},
      makePipedream},
     {{"pipedream-2bw",
       "asynchronous: 1f1b with two versions of weights (Narayanan et al. "
       "2021)",
-      1, false, false, true, false, false},
+      1, false, false, true, false, true, false},
      makePipedream2bw},
 };
 
@@ -99,6 +99,10 @@ public:
                    " micro-batches on " + count(stages, "stage") +
                    " are too many for a table, which has up to " +
                    std::to_string(kMaxActions) + " actions; give fewer");
+    std::vector<int32_t> replicas(options.replicas.begin(),
+                                  options.replicas.end());
+    if (replicas.empty() && row.hasReplicas)
+      replicas.assign(size_t(stages), 1);
     auto or_ = [](int64_t given, int64_t usual) {
       return int32_t(given ? given : usual);
     };
@@ -108,8 +112,9 @@ public:
              int32_t(options.microBatches),
              int32_t(slices),
              or_(options.updateEvery,
-                 findEntry(name)->make == makeAmpnet ? 1 : stages),
-             or_(options.inFlight, stages)};
+                 findEntry(name)->make == makeAmpnet ? 1 : ranks),
+             or_(options.inFlight, stages),
+             std::move(replicas)};
     return Status::success();
   }
 
@@ -152,6 +157,8 @@ private:
   }
 
   Status findStages() {
+    if (!options.replicas.empty())
+      return findReplicas();
     if (isOneStage)
       return findRanks();
     chunks = options.chunks;
@@ -179,6 +186,53 @@ private:
                    " ranks and " + std::to_string(kMaxStages) +
                    " stages; give fewer");
     return Status::success();
+  }
+
+  /// The ranks of each stage are given; they share its micro-batches.
+  Status findReplicas() {
+    if (!row.hasReplicas)
+      return wrong(name + " has no replicas of stages; give " +
+                   listReplicated() + ", or leave them out");
+    chunks = 1;
+    if (options.chunks > 1)
+      return wrong(name + " has 1 stage a rank, not " +
+                   std::to_string(options.chunks));
+    int64_t most = 0;
+    for (int64_t one : options.replicas) {
+      if (one < 1 || one > kMaxRanks)
+        return wrong(name + ": a stage is on 1 to " +
+                     std::to_string(kMaxRanks) + " ranks, not " +
+                     std::to_string(one));
+      ++stages;
+      ranks += one;
+      most = std::max(most, one);
+      if (ranks > kMaxRanks)
+        return wrong(name + ": replicas of stages are on more than " +
+                     std::to_string(kMaxRanks) + " ranks; give fewer");
+    }
+    if (options.stages && options.stages != stages)
+      return wrong(name + ": replicas are given of " + count(stages, "stage") +
+                   ", and there are " + std::to_string(options.stages) +
+                   "; give a number of ranks for each");
+    if (options.ranks && options.ranks != ranks)
+      return wrong(name + ": replicas of stages are on " +
+                   count(ranks, "rank") + ", and there are " +
+                   std::to_string(options.ranks) + "; give as many");
+    if (options.microBatches < most)
+      return wrong(name + ": " + std::to_string(most) +
+                   " ranks share the micro-batches of a stage, and only " +
+                   std::to_string(options.microBatches) +
+                   " get one; give more micro-batches or fewer replicas");
+    return Status::success();
+  }
+
+  /// "gpipe, 1f1b, ...": the schedules with replicas.
+  static std::string listReplicated() {
+    std::string names;
+    for (const Entry &entry : entries)
+      if (entry.row.hasReplicas)
+        names.append(names.empty() ? "" : ", ").append(entry.row.name);
+    return names;
   }
 
   Status findRanks() {

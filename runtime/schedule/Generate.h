@@ -17,18 +17,23 @@ namespace mlc::runtime::schedule {
 struct ScheduleOptions {
   std::string name;
   /// Stages of the model, ranks, and stages that a rank has; stages = ranks x
-  /// chunks, so two of them give the third. Chimera has as many ranks as
-  /// stages, each with a stage of both directions; data-parallel has one stage.
+  /// chunks, so two of them give the third; `replicas` gives the first two.
+  /// Chimera has as many ranks as stages, each with a stage of both directions;
+  /// data-parallel has one stage.
   int64_t stages = 0, ranks = 0, chunks = 0;
   int64_t microBatches = 0;
   /// Slices of each micro-batch, for terapipe; 1 if not given.
   int64_t slices = 0;
   /// Gradients that a stage adds up before it updates its weights, for ampnet
-  /// (1) and pipedream-2bw (as many as stages).
+  /// (1) and pipedream-2bw (as many as ranks).
   int64_t updateEvery = 0;
   /// Micro-batches between the first stage's F and B, for ampnet (as many as
   /// stages).
   int64_t inFlight = 0;
+  /// Ranks of each stage, which share its micro-batches in turn: micro-batch m
+  /// is that of replica m mod r (PipeDream's 1F1B with round-robin). Ranks are
+  /// numbered through the stages. Empty: each stage is on one rank.
+  std::vector<int64_t> replicas = {};
 };
 
 /// What a schedule is, for people and for tools.
@@ -40,6 +45,8 @@ struct ScheduleRow {
   int32_t usualChunks;
   bool hasChunks;
   bool hasSlices, hasUpdateEvery, hasInFlight;
+  /// Whether ranks may share a stage's micro-batches.
+  bool hasReplicas;
   /// Whether all micro-batches of a table use the same weights.
   bool isSynchronous;
 };

@@ -30,12 +30,24 @@ Status schedule::makeDataParallel(const Sizes &sizes, Table &table) {
   return Status::success();
 }
 
-Status schedule::makeGpipe(const Sizes &sizes, Table &table) {
+std::vector<StageShare> schedule::sharesOf(const Sizes &sizes) {
+  std::vector<StageShare> shares;
+  int32_t left = sizes.ranks;
   for (int32_t stage = 0; stage < sizes.stages; ++stage) {
+    const int32_t replicas = sizes.replicas[size_t(stage)];
+    for (int32_t i = 0; i < replicas; ++i)
+      shares.push_back({stage, i, replicas, left});
+    left -= replicas;
+  }
+  return shares;
+}
+
+Status schedule::makeGpipe(const Sizes &sizes, Table &table) {
+  for (const StageShare &share : sharesOf(sizes)) {
     std::vector<Action> &actions = table.ranks.emplace_back();
     for (Kind kind : {Kind::Forward, Kind::Backward})
-      for (int32_t i = 0; i < sizes.microBatches; ++i)
-        actions.push_back({kind, stage, i});
+      for (int32_t i = share.first; i < sizes.microBatches; i += share.step)
+        actions.push_back({kind, share.stage, i});
   }
   return Status::success();
 }
@@ -86,14 +98,13 @@ Status Rounds::of(const Sizes &sizes, Rounds &rounds) {
 /// Forwards until the first backward can come, then one of each, then the
 /// backwards that are left. A rank waits for two hops, there and back, for each
 /// rank behind it.
-static void addTurns(const Rounds &rounds, const Sizes &sizes, int32_t hops,
-                     Table &table) {
+static void addTurns(const Rounds &rounds, const Sizes &sizes, Table &table) {
   const int64_t count = int64_t(sizes.microBatches) * rounds.chunks;
   for (int32_t rank = 0; rank < sizes.ranks; ++rank) {
     std::vector<Action> &actions = table.ranks.emplace_back();
     const int64_t ahead =
         std::min(count, int64_t(rounds.chunks - 1) * rounds.size +
-                            int64_t(hops) * (sizes.ranks - 1 - rank));
+                            int64_t(2) * (sizes.ranks - 1 - rank));
     for (int64_t i = 0; i < count + ahead; ++i) {
       if (i < count)
         actions.push_back({Kind::Forward, rounds.forwardStage(i, rank),
@@ -107,8 +118,24 @@ static void addTurns(const Rounds &rounds, const Sizes &sizes, int32_t hops,
 
 Status schedule::makeOneForwardOneBackward(const Sizes &sizes, Table &table) {
   // With one stage a rank, a backward frees what one forward took, so one
-  // forward for each rank behind is enough.
-  addTurns({sizes.ranks, 1, sizes.microBatches}, sizes, 1, table);
+  // forward for each rank behind is enough. Ranks that share a stage share
+  // these too: PipeDream's NOAM, the ranks from here on over those of the
+  // stage, rounded up, is what each has in flight.
+  for (const StageShare &share : sharesOf(sizes)) {
+    std::vector<Action> &actions = table.ranks.emplace_back();
+    const int32_t count = share.count(sizes.microBatches);
+    const int32_t ahead =
+        std::min(count, (share.ranksFromHere - 1) / share.step);
+    auto add = [&](Kind kind, int32_t index) {
+      actions.push_back({kind, share.stage, share.first + index * share.step});
+    };
+    for (int32_t i = 0; i < count + ahead; ++i) {
+      if (i < count)
+        add(Kind::Forward, i);
+      if (i >= ahead)
+        add(Kind::Backward, i - ahead);
+    }
+  }
   return Status::success();
 }
 
@@ -116,7 +143,7 @@ Status schedule::makeInterleaved(const Sizes &sizes, Table &table) {
   Rounds rounds{};
   if (Status status = Rounds::of(sizes, rounds); !status.ok())
     return status;
-  addTurns(rounds, sizes, 2, table);
+  addTurns(rounds, sizes, table);
   return Status::success();
 }
 

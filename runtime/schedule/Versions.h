@@ -24,15 +24,18 @@ struct StageVersions {
   int32_t slots = 1;
   /// The slot of each version, from 0; version 0 is in slot 0.
   std::vector<int32_t> slotOf = {0};
-  /// How many gradients each update sums. Update k makes version k + 1.
+  /// How many gradients each update sums, of all ranks. Update k makes version
+  /// k + 1.
   std::vector<int64_t> gradients;
   /// The update that the gradient of each micro-batch is part of.
   std::vector<int32_t> updateOf;
 };
 
 /// For each stage of an asynchronous table that has passed check(). An update
-/// needs a free slot unless no later pass reads the version before it.
-/// MLC_UNSUPPORTED if a stage is on several ranks, or has slices.
+/// needs a free slot unless no later pass reads the version before it. Ranks
+/// that share a stage have the same slots, and an update has the gradients of
+/// all of them. MLC_UNSUPPORTED if a stage has slices,
+/// MLC_BAD_FILE if not all of its ranks update it as often.
 Status findVersions(const Table &table, std::vector<StageVersions> &stages);
 
 /// check(), where an asynchronous table may keep any promise of an asynchronous

@@ -63,10 +63,10 @@ public:
   const schedule::StageVersions &versions(int64_t stage) const {
     return stageVersions[stage];
   }
-  /// The updates of each stage in a step.
-  int64_t countUpdates() const {
+  /// The updates of a stage in a step.
+  int64_t countUpdates(int64_t stage) const {
     return isAsynchronous()
-               ? static_cast<int64_t>(stageVersions[0].gradients.size())
+               ? static_cast<int64_t>(stageVersions[stage].gradients.size())
                : 1;
   }
   /// The actions of a rank in the table.

@@ -221,9 +221,9 @@ void StepEntries::countLabels(const BatchSource &source, int64_t number) {
   }
 }
 
-Status
-StepEntries::runBatches(BatchSource &source, int64_t number, double &loss,
-                        const std::function<void(int64_t)> &beforeUpdate) {
+Status StepEntries::runBatches(
+    BatchSource &source, int64_t number, double &loss,
+    const std::function<void(int64_t, int64_t)> &beforeUpdate) {
   loss = 0;
   filled.reset();
   // An entry's first run in a step begins new sums of gradients.
@@ -235,10 +235,11 @@ StepEntries::runBatches(BatchSource &source, int64_t number, double &loss,
       versions.choose(action);
     if (action.batch && action.kind == Action::Run) {
       status = runBatch(action, source, number, loss);
-    } else if (action.batch) {
+    } else if (action.batch ||
+               (stages.isAsynchronous() && action.kind == Action::Reduce)) {
       status = run(action);
     } else if (stages.isAsynchronous()) {
-      beforeUpdate(action.update);
+      beforeUpdate(action.update, stages.countUpdates(action.from));
       status = runVersionedUpdate(action);
     }
     if (!status.ok())

@@ -53,8 +53,6 @@ public:
   /// Whether stages of the step run on several ranks.
   bool isPipeline() const { return stages.hasTable(); }
 
-  /// Updates of a weight in a step.
-  int64_t countUpdates() const { return stages.countUpdates(); }
   /// The batches of a step that are averaged together for the loss, each with
   /// others of an update, as numbers from 0 on by batch.
   int64_t lossGroupOf(int64_t batch) const;
@@ -62,9 +60,10 @@ public:
   /// Runs the actions of the step's batches, with `number` as that of the first
   /// over the whole training; `loss` is the sum of their losses, 0 on a rank
   /// without the loss. An asynchronous schedule's updates are among them, and
-  /// `beforeUpdate` is called with the number of each in the step.
+  /// `beforeUpdate` is called with the number of each in the step, and how many
+  /// of its stage there are in a step.
   Status runBatches(BatchSource &source, int64_t number, double &loss,
-                    const std::function<void(int64_t)> &beforeUpdate);
+                    const std::function<void(int64_t, int64_t)> &beforeUpdate);
   /// Runs the other actions, which change the weights.
   Status runUpdate();
   /// Runs the entry "evaluate" on a batch; gives its loss and, if `right` is

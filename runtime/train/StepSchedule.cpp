@@ -60,9 +60,10 @@ static Action makeVersioned(const Stages &stages,
 /// What the table has for the rank; updates only if it is asynchronous.
 static void addTable(const Stages &stages, int rank, StepSchedule &schedule) {
   std::vector<uint8_t> isReduced(stages.count());
+  // Once in a step, or before each update of an asynchronous table.
   auto reduce = [&](int64_t stage) {
     if (stages.ranksOf(stage).size() > 1 && stages.isOn(stage, rank) &&
-        !isReduced[stage])
+        (stages.isAsynchronous() || !isReduced[stage]))
       schedule.push_back({Action::Reduce, 0, std::nullopt, stage, stage});
     isReduced[stage] = true;
   };
@@ -90,7 +91,8 @@ static void addTable(const Stages &stages, int rank, StepSchedule &schedule) {
         schedule.push_back({Action::Run, entry, action.microBatch});
     }
   }
-  for (int64_t stage = 0; stage < stages.count(); ++stage)
+  for (int64_t stage = 0; !stages.isAsynchronous() && stage < stages.count();
+       ++stage)
     reduce(stage);
 }
 

@@ -123,10 +123,9 @@ Status Trainer::runBatches(BatchSource &source, double rate, double &loss) {
     entries.setNumber(InputRole::LabelCount,
                       double(countLabels(source, done)) / double(batches));
   double sum = 0;
-  Status status =
-      entries.runBatches(source, done * batches, sum, [&](int64_t update) {
-        setScalars(rate, done * entries.countUpdates() + update,
-                   lossScale.getScale());
+  Status status = entries.runBatches(
+      source, done * batches, sum, [&](int64_t update, int64_t updates) {
+        setScalars(rate, done * updates + update, lossScale.getScale());
       });
   if (!status.ok())
     entries.reset();

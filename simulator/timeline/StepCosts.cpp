@@ -42,15 +42,20 @@ StepCosts StepCosts::join(std::span<const size_t> ends) const {
 }
 
 StepOnRanks::StepOnRanks(const StepCosts &costs, const Table &table)
-    : costs(costs), stageRanks(size_t(table.countStages())) {
+    : costs(costs), stageRanks(size_t(table.countStages())),
+      sumCounts(size_t(table.countStages())) {
   rankOf.assign(size_t(table.countMicroBatches()),
                 std::vector<int>(size_t(table.countStages())));
   for (size_t rank = 0; rank < table.ranks.size(); ++rank)
     for (const Action &action : table.ranks[rank]) {
+      std::vector<int> &having = stageRanks[size_t(action.stage)];
+      // All ranks of a stage have as many.
+      if (action.kind == ActionKind::ReduceGradients && !having.empty() &&
+          having.front() == int(rank))
+        ++sumCounts[size_t(action.stage)];
       if (!isCompute(action.kind) || !hasMicroBatch(action.kind))
         continue;
       rankOf[size_t(action.microBatch)][size_t(action.stage)] = int(rank);
-      std::vector<int> &having = stageRanks[size_t(action.stage)];
       if (std::find(having.begin(), having.end(), int(rank)) == having.end())
         having.push_back(int(rank));
     }
@@ -114,8 +119,11 @@ std::vector<int64_t> StepOnRanks::sentBytes() const {
   }
   for (size_t stage = 0; stage < stageRanks.size(); ++stage)
     for (size_t i = 1; i < stageRanks[stage].size(); ++i) {
-      sent[size_t(stageRanks[stage][i])] += costs.sums[stage];
-      sent[size_t(stageRanks[stage].front())] += costs.sums[stage];
+      // Once in a step, unless the table says how often.
+      const int64_t bytes =
+          costs.sums[stage] * std::max<int64_t>(1, sumCounts[stage]);
+      sent[size_t(stageRanks[stage][i])] += bytes;
+      sent[size_t(stageRanks[stage].front())] += bytes;
     }
   return sent;
 }

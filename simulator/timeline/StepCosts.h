@@ -63,6 +63,8 @@ private:
 
   const StepCosts &costs;
   std::vector<std::vector<int>> stageRanks;
+  /// How often the table says that the ranks of a stage add their gradients.
+  std::vector<int64_t> sumCounts;
   /// For each micro-batch the rank of each stage.
   std::vector<std::vector<int>> rankOf;
 };

@@ -30,6 +30,7 @@ def test_every_keyword_is_an_argument():
     ("give --dim N=4, or --dim=NAME=N", "give dims={'N': 4}, or dims={'NAME': N}"),
     ("--shard=w=b, --mesh=a=2,c=3: 'b' is no axis", "shard={'w': 'b'}, mesh={'a': 2, 'c': 3}: 'b' is no axis"),
     ("give --mesh=AXIS=N,...", "give mesh={'AXIS': N, ...}"),
+    ("--replicas=3,1 is of 4 ranks", "replicas=[3, 1] is of 4 ranks"),
     ("--momentum is of --optimizer=momentum", "momentum is of optimizer='momentum'"),
     ("--batch=8.5: expected a number; see --freeze=w", "batch=8.5: expected a number; see freeze=['w']"),
     ("give --keep-half (mlc calibrate M --timings=t.json writes one), --batch=NUMBER",

@@ -95,8 +95,10 @@ def two_buffered(every):
 
 def run(w, steps, stages, optimizer, forward_version, backward_version=None, every=1):
     """The weights after steps of micro-batches (x, target), each begun with an empty pipeline, and the losses of steps.
-    `forward_version(stage, k)` is the version of a stage's weights that F of micro-batch k of a step reads."""
+    `forward_version(stage, k)` is the version of a stage's weights that F of micro-batch k of a step reads. `every` is how
+    many gradients an update has, or says so for a stage."""
     backward_version = backward_version or forward_version
+    every_of = every if callable(every) else lambda stage: every
     losses = []
     for batches in steps:
         versions, sums, losses = {name: [value] for name, value in w.items()}, {}, [*losses, []]
@@ -109,7 +111,7 @@ def run(w, steps, stages, optimizer, forward_version, backward_version=None, eve
             losses[-1].append(np.mean((y - target) ** 2))
             for name, gradient in backward(read(backward_version, k), x, h, y, target).items():
                 sums.setdefault(name, []).append(gradient)
-                if len(sums[name]) == every or k == len(batches) - 1:
+                if len(sums[name]) == every_of(stage_of(name, stages)) or k == len(batches) - 1:
                     own = sums.pop(name)
                     mean = sum(own[1:], own[0]) / len(own)
                     versions[name].append(optimizer(name, versions[name][-1], mean))

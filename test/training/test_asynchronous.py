@@ -40,7 +40,7 @@ def plan(stages, schedule, batches=BATCHES, **more):
     return {"mesh": {"data": 1, "stage": stages}, "stages": [*ends, {}], "schedule": schedule, "accumulate": batches, **more}
 
 
-def train(tools, folder, stages, own, data, dtype=np.float64, optimizer="sgd"):
+def train(tools, folder, stages, own, data, dtype=np.float64, optimizer="sgd", ranks=None):
     """The weights and the losses of a pipeline's steps."""
     onnx.save(model(dtype), folder / "m.onnx")
     (folder / "plan.json").write_text(json.dumps(own))
@@ -55,7 +55,7 @@ def train(tools, folder, stages, own, data, dtype=np.float64, optimizer="sgd"):
         trainer.save(folder / "trained.npz")
         return losses
 
-    found = on_threads(stages, work)
+    found = on_threads(ranks or stages, work)
     assert all(one == found[0] for one in found)
     with np.load(folder / "trained.npz") as file:
         return {key.removeprefix("weight/"): file[key] for key in file if key.startswith("weight/")}, found[0]

@@ -13,6 +13,7 @@
 #include "tools/mlc/OutputFile.h"
 #include "tools/mlc/SchedulePictures.h"
 #include "tools/mlc/SliceFlags.h"
+#include "tools/mlc/StageFlags.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 #include <fmt/format.h>
@@ -61,11 +62,16 @@ public:
                cl::sub(sub)),
         updateEvery("update-every", cl::init(0), cl::value_desc("number"),
                     cl::desc("Gradients before an update, for ampnet (1) and "
-                             "pipedream-2bw (as many as stages)"),
+                             "pipedream-2bw (as many as ranks)"),
                     cl::sub(sub)),
         inFlight("in-flight", cl::init(0), cl::value_desc("number"),
                  cl::desc("Micro-batches under way at once, for ampnet (as "
                           "many as stages)"),
+                 cl::sub(sub)),
+        replicas("replicas", cl::CommaSeparated, cl::value_desc("number,..."),
+                 cl::desc("Ranks of each stage, which share its micro-batches "
+                          "in turn, for gpipe, 1f1b, pipedream and "
+                          "pipedream-2bw (1 each)"),
                  cl::sub(sub)),
         inference("inference",
                   cl::desc("Leave the forward passes of a synchronous schedule "
@@ -112,6 +118,7 @@ private:
   cl::opt<std::string> file;
   cl::opt<int64_t> stages, ranks, chunks, microBatches, slices, updateEvery,
       inFlight;
+  cl::list<std::string> replicas;
   cl::opt<bool> inference;
   cl::opt<int> unshard;
   cl::opt<bool> transfers;
@@ -155,6 +162,9 @@ llvm::Error ScheduleCommand::checkFlags() {
       return wrong("--" + size->ArgStr + "=" + llvm::Twine(size->getValue()) +
                    " counts from 1");
   }
+  if (!replicas.empty() && !file.empty())
+    return wrong("--replicas is of a schedule that is made, and --table is one "
+                 "already; leave it out");
   if (unshard.getNumOccurrences() && unshard < 1)
     return wrong("--unshard=" + llvm::Twine(unshard) + " counts from 1");
   if (inference && updates)
@@ -179,6 +189,10 @@ llvm::Error ScheduleCommand::readTable() {
 llvm::Error ScheduleCommand::makeTable() {
   ScheduleOptions options{name,         stages, ranks,       chunks,
                           microBatches, slices, updateEvery, inFlight};
+  auto shared = readReplicas(replicas);
+  if (!shared)
+    return shared.takeError();
+  options.replicas = std::move(*shared);
   if (slicing.isGiven()) {
     // Each rank has a stage. What is missing is refused below.
     if (llvm::Error error = slicing.find(std::max<int64_t>({stages, ranks, 1}),

@@ -4,6 +4,7 @@
 #include "dialects/Module/States.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "runtime/schedule/Generate.h"
+#include "runtime/schedule/Versions.h"
 #include "simulator/cluster/ClusterFile.h"
 #include "simulator/cluster/Network.h"
 #include "tools/mlc/Failure.h"
@@ -98,7 +99,15 @@ static llvm::Error addCosts(const TrainingModel &read, Simulation &result) {
   auto costs = readStepCosts(module, entries, ranks);
   if (!costs)
     return costs.takeError();
-  result.step = readStepMemory(module, cost);
+  std::vector<schedule::StageVersions> versions;
+  if (schedule::isAsynchronous(result.table))
+    if (auto status = schedule::findVersions(result.table, versions);
+        !status.ok())
+      return statusFailure(status);
+  std::vector<int64_t> slots;
+  for (const schedule::StageVersions &stage : versions)
+    slots.push_back(stage.slots);
+  result.step = readStepMemory(module, cost, slots);
   result.stages = costs->times;
   if (auto status = makeStepTimeline(*costs, network, result.worldRanks,
                                      result.table, result.timeline);
@@ -186,8 +195,8 @@ mlc::cli::simulate(const SimulationRequest &request) {
   if (llvm::Error error = findArenas(request, *read, result))
     return error;
   result.memory = findMemory(result.table, result.step);
-  // Versions of weights are not counted, nor what a whole step keeps.
-  result.isCompiled &= split.countUpdates() == 1 && isStaged;
+  // What a whole step keeps is not counted.
+  result.isCompiled &= isStaged;
   const Time busiest = *llvm::max_element(result.timeline.busy);
   result.plan.origin.predicted = {toSeconds(result.timeline.span),
                                   toSeconds(busiest)};

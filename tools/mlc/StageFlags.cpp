@@ -4,6 +4,7 @@
 #include "tools/mlc/Failure.h"
 #include "tools/mlc/MeshFlags.h"
 #include "tools/mlc/Remedies.h"
+#include "llvm/ADT/StringExtras.h"
 #include <fmt/format.h>
 
 using namespace mlc;
@@ -25,10 +26,15 @@ StageFlags::StageFlags(cl::SubCommand &sub)
                         "(1f1b, or interleaved-1f1b if ranks have several "
                         "stages)"),
                cl::sub(sub)),
+      replicas("replicas", cl::CommaSeparated, cl::value_desc("number,..."),
+               cl::desc("Ranks of each stage, which share its micro-batches "
+                        "in turn, with --pipeline=1f1b, gpipe, pipedream and "
+                        "pipedream-2bw (1 each)"),
+               cl::sub(sub)),
       updateEvery("update-every", cl::init(0), cl::value_desc("number"),
                   cl::desc("Gradients before an update, with "
                            "--pipeline=ampnet (1) and pipedream-2bw (as many "
-                           "as stages)"),
+                           "as ranks of stages)"),
                   cl::sub(sub)),
       inFlight("in-flight", cl::init(0), cl::value_desc("number"),
                cl::desc("Micro-batches under way at once, with "
@@ -53,13 +59,24 @@ StageFlags::StageFlags(cl::SubCommand &sub)
              cl::sub(sub)) {}
 
 llvm::SmallVector<const cl::Option *> StageFlags::options() const {
-  return {&stages,   std::addressof(ends),
-          &schedule, &updateEvery,
-          &inFlight, &slices,
-          &mesh,     std::addressof(shards)};
+  return {&stages,
+          std::addressof(ends),
+          std::addressof(replicas),
+          &schedule,
+          &updateEvery,
+          &inFlight,
+          &slices,
+          &mesh,
+          std::addressof(shards)};
 }
 
 llvm::Expected<std::optional<int64_t>> StageFlags::ranksOfMesh() const {
+  if (mesh.getNumOccurrences() == 0 && !replicas.empty()) {
+    runtime::StagePlan plan;
+    if (llvm::Error error = setReplicas(plan))
+      return std::move(error);
+    return plan.ranks;
+  }
   if (mesh.getNumOccurrences() == 0)
     return std::nullopt;
   runtime::Plan plan;
@@ -78,6 +95,95 @@ llvm::Error StageFlags::setMesh(runtime::Plan &plan) const {
     if (llvm::Error error = addSharding(text, mesh, plan))
       return error;
   plan.mesh.clear();
+  return llvm::Error::success();
+}
+
+llvm::Expected<std::vector<int64_t>>
+mlc::cli::readReplicas(const cl::list<std::string> &texts) {
+  std::vector<int64_t> counts;
+  int64_t all = 0;
+  for (llvm::StringRef text : texts) {
+    int64_t count;
+    if (text.getAsInteger(10, count) || count < 1 ||
+        count > runtime::maxRanks - all)
+      return fail(Exit::Usage,
+                  "--replicas=" + llvm::join(texts, ",") +
+                      ": expected the ranks of each stage, as 3,1, of which "
+                      "there are up to " +
+                      llvm::Twine(runtime::maxRanks));
+    counts.push_back(count);
+    all += count;
+  }
+  return counts;
+}
+
+/// Gives stages their ranks, of which --replicas has a number for each.
+llvm::Error StageFlags::setReplicas(runtime::StagePlan &plan) const {
+  auto counts = readReplicas(replicas);
+  if (!counts)
+    return counts.takeError();
+  plan.places = runtime::StagePlan::placesOf(*counts);
+  plan.ranks = 0;
+  for (int64_t count : *counts)
+    plan.ranks += count;
+  return llvm::Error::success();
+}
+
+/// Sets the ranks of stages by --replicas, or as many as there are stages.
+llvm::Error StageFlags::applyRanks(runtime::TrainingPlan &plan) const {
+  if (replicas.empty()) {
+    if (plan.isStaged() && !plan.hasServer)
+      plan.stages.ranks = plan.stages.chooseRanks(plan.ranks);
+    plan.ranks /= plan.stages.ranks;
+    return llvm::Error::success();
+  }
+  const std::string given = "--replicas=" + llvm::join(replicas, ",");
+  if (llvm::Error error = setReplicas(plan.stages))
+    return error;
+  if (static_cast<int64_t>(plan.stages.places.size()) != plan.stages.count)
+    return fail(Exit::Usage,
+                fmt::format("{} is of {} stages, and there {} {}; give a "
+                            "number of ranks for each",
+                            given, plan.stages.places.size(),
+                            plan.stages.count == 1 ? "is" : "are",
+                            plan.stages.count));
+  if (plan.ranks % plan.stages.ranks)
+    return fail(Exit::Usage,
+                fmt::format("{} is of {} ranks, and there {} {}; {}", given,
+                            plan.stages.ranks, plan.ranks == 1 ? "is" : "are",
+                            plan.ranks, describeStart(plan.stages.ranks)));
+  plan.ranks /= plan.stages.ranks;
+  return llvm::Error::success();
+}
+
+/// Sets the mesh that is given.
+llvm::Error StageFlags::applyMesh(runtime::Plan &whole) const {
+  runtime::TrainingPlan &plan = *whole.training;
+  const int64_t ranks = plan.countRanks();
+  if (llvm::Error error = setMesh(whole))
+    return error;
+  if (const int64_t needed = plan.countRanks(); needed != ranks)
+    return fail(Exit::Usage,
+                fmt::format("--mesh={} is of {} rank{}, and there {} {}; {}",
+                            mesh.getValue(), needed, needed == 1 ? "" : "s",
+                            ranks == 1 ? "is" : "are", ranks,
+                            describeStart(needed)));
+  if (replicas.empty())
+    return llvm::Error::success();
+  // The rest is as without a mesh, which has to be the same.
+  runtime::TrainingPlan own;
+  own.stages.count = plan.stages.count;
+  own.ranks = plan.ranks * plan.stages.ranks;
+  if (llvm::Error error = applyRanks(own))
+    return error;
+  if (own.stages.ranks != plan.stages.ranks)
+    return fail(Exit::Usage,
+                fmt::format("--mesh={} has {} rank{} for stages, and "
+                            "--replicas names {}; give stage={}",
+                            mesh.getValue(), plan.stages.ranks,
+                            plan.stages.ranks == 1 ? "" : "s", own.stages.ranks,
+                            own.stages.ranks));
+  plan.stages.places = std::move(own.stages.places);
   return llvm::Error::success();
 }
 
@@ -100,24 +206,10 @@ llvm::Error StageFlags::apply(runtime::Plan &whole) const {
   plan.stages.updateEvery = updateEvery;
   plan.stages.inFlight = inFlight;
   plan.stages.slices = slices;
-  if (mesh.getNumOccurrences()) {
-    const int64_t ranks = plan.countRanks();
-    if (llvm::Error error = setMesh(whole))
-      return error;
-    if (const int64_t needed = plan.countRanks(); needed != ranks)
-      return fail(Exit::Usage,
-                  fmt::format("--mesh={} is of {} rank{}, and there {} {}; {}",
-                              mesh.getValue(), needed, needed == 1 ? "" : "s",
-                              ranks == 1 ? "is" : "are", ranks,
-                              describeStart(needed)));
-    return llvm::Error::success();
-  }
+  if (mesh.getNumOccurrences())
+    return applyMesh(whole);
   if (!shards.empty())
     return fail(Exit::Usage, "--shard splits weights over axes of --mesh, and "
                              "there is none; give --mesh=data=N,AXIS=N");
-  if (plan.isStaged() && !plan.hasServer) {
-    plan.stages.ranks = plan.stages.chooseRanks(plan.ranks);
-    plan.ranks /= plan.stages.ranks;
-  }
-  return llvm::Error::success();
+  return applyRanks(plan);
 }

@@ -23,8 +23,9 @@ namespace {
 
 class MemoryReader {
 public:
-  MemoryReader(mlir::ModuleOp module, const CostModel &cost)
-      : module(module), cost(cost) {}
+  MemoryReader(mlir::ModuleOp module, const CostModel &cost,
+               llvm::ArrayRef<int64_t> slots)
+      : module(module), cost(cost), slots(slots) {}
   StepMemory read();
 
 private:
@@ -33,6 +34,7 @@ private:
 
   mlir::ModuleOp module;
   const CostModel &cost;
+  llvm::ArrayRef<int64_t> slots;
   StepMemory step;
   llvm::StringMap<std::vector<StageEntry>> readers;
   llvm::MapVector<mlir::StringAttr, StepMemory::State> states;
@@ -66,7 +68,11 @@ void MemoryReader::readResults(mlir::func::FuncOp entry,
     if (state) {
       states[state].users.push_back(name);
       states[state].bytes = bytes;
-      if (getStateUse(module, state).role == runtime::StateRole::GradientSum)
+      const runtime::StateRole role = getStateUse(module, state).role;
+      // The state itself is one of the versions.
+      if (role == runtime::StateRole::Next && !slots.empty())
+        states[state].bytes = bytes * (slots[name.stage] - 1);
+      if (role == runtime::StateRole::GradientSum)
         states[state].sumOf =
             name.isUpdate() ? states[state].sumOf : name.stage;
       continue;
@@ -102,8 +108,9 @@ StepMemory MemoryReader::read() {
 }
 
 StepMemory mlc::cli::readStepMemory(mlir::ModuleOp module,
-                                    const CostModel &cost) {
-  return MemoryReader(module, cost).read();
+                                    const CostModel &cost,
+                                    llvm::ArrayRef<int64_t> slots) {
+  return MemoryReader(module, cost, slots).read();
 }
 
 bool mlc::cli::previewArenas(mlir::ModuleOp module, const CodeTarget &target,

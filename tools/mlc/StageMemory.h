@@ -12,9 +12,12 @@
 namespace mlc::cli {
 
 /// Reads the entries that mlc-cut-stages makes, of known dims. States, values
-/// and samples are to the byte. Arenas are estimated (EntryArena.h).
+/// and samples are to the byte. Arenas are estimated (EntryArena.h). `slots`
+/// are the versions of weights that each stage keeps at once; empty: one of
+/// each.
 simulator::StepMemory readStepMemory(mlir::ModuleOp module,
-                                     const CostModel &cost);
+                                     const CostModel &cost,
+                                     llvm::ArrayRef<int64_t> slots = {});
 
 /// Replaces the estimates by what the programs take that the phase Fuse has
 /// made; `step` is of the same module. Returns whether that is to the byte, as

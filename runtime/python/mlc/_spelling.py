@@ -8,7 +8,7 @@ KEYWORDS = {flag: flag.replace("-", "_") for flag in (
     "accumulate", "algorithm", "assume", "autocast", "batch", "batch-statistics", "best", "beta1", "beta2", "bucket-bytes", "checked",
     "checkpoint", "checkpoint-every", "class-axis", "clip-norm", "device", "epsilon", "evaluate", "evaluate-every",
     "first-bucket-bytes", "fp", "freeze", "fusion", "groups", "in-flight", "keep-half", "learning-rate", "log", "loss", "loss-of", "loss-scale",
-    "memory-budget", "mesh", "momentum", "nesterov", "optimizer", "pipeline", "plan", "precision", "prefetch-limit", "ranks", "resume", "rules",
+    "memory-budget", "mesh", "momentum", "nesterov", "optimizer", "pipeline", "plan", "precision", "prefetch-limit", "ranks", "replicas", "resume", "rules",
     "schedule", "search", "search-steps", "seed", "shard", "slices", "stage-ends", "stages", "steps", "target", "target-input", "threads", "time-limit", "timings",
     "tolerance", "train", "training-form", "update-every", "warmup", "weight-decay", "zero")}
 KEYWORDS |= {"micro-batches": "accumulate", "dim": "dims", "input": "inputs", "parameter": "parameters", "no-rewrites": "rewrites=False"}
@@ -18,6 +18,7 @@ OWN = {"artifact", "compile-to", "data", "emit", "engine", "explain", "export", 
 
 _DICTS = ("assume", "dim", "mesh", "shard")
 _LISTS = ("freeze", "parameter", "rules", "stage-ends", "train")
+_COUNTS = ("replicas",)
 _SWITCHES = ("checked", "keep-half", "nesterov", "resume", "training-form")
 # A command that the reader may enter keeps its flags; its sentence goes on after one of these.
 _COMMAND = r"\bmlc(?:-\w+)? (?:[a-z]+ )?[^;,()]*"
@@ -50,6 +51,8 @@ def _keyword(found: re.Match) -> str:
         return word + ("=True" if flag in _SWITCHES else "")
     if flag in _DICTS and (made := _dict(flag, value)) is not None:
         return f"{word}={made}"
+    if flag in _COUNTS:
+        return f"{word}=[{value.replace(',', ', ')}]"
     return f"{word}=[{_literal(value)}]" if flag in _LISTS else f"{word}={_literal(value)}"
 
 

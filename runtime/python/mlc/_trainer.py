@@ -27,8 +27,9 @@ _NUMBERS = ("momentum", "beta1", "beta2", "epsilon", "weight_decay", "clip_norm"
 _SIZES = ("loss_scale", "memory_budget")  # numbers or texts
 _SWITCHES = ("training_form", "nesterov", "keep_half")
 _LISTS = ("train", "freeze", "stage_ends")
+_COUNTS = ("replicas",)  # whole numbers, of which one flag takes all
 _MESH = ("mesh", "shard")  # as for mlc.compile
-_KNOWN = _TEXTS + _WHOLE + _NUMBERS + _SIZES + _SWITCHES + _LISTS + _MESH
+_KNOWN = _TEXTS + _WHOLE + _NUMBERS + _SIZES + _SWITCHES + _LISTS + _COUNTS + _MESH
 
 
 def _training_flags(options: Mapping[str, Any]) -> list[str]:
@@ -45,6 +46,8 @@ def _training_flags(options: Mapping[str, Any]) -> list[str]:
             flags += [flag] if check.switch(name, value) else []
         elif name in _LISTS:
             flags += [f"{flag}={each}" for each in check.items(name, value)]
+        elif name in _COUNTS:
+            flags.append(f"{flag}={','.join(str(check.whole(name, each)) for each in check.items(name, value, object))}")
         elif name in _WHOLE:
             flags.append(f"{flag}={check.whole(name, value)}")
         elif name in _NUMBERS or not isinstance(value, str) and name in _SIZES:
@@ -104,7 +107,7 @@ class Trainer:
     beta1, beta2, epsilon, weight_decay, clip_norm, loss_scale, keep_half, zero,
     algorithm, batch_statistics, fusion, bucket_bytes, first_bucket_bytes, prefetch_limit,
     memory_budget, precision, stages, stage_ends, pipeline, update_every, in_flight,
-    slices, and mesh and shard, which are dicts as for mlc.compile.
+    slices, replicas, and mesh and shard, which are dicts as for mlc.compile.
 
     >>> trainer = mlc.Trainer("model.onnx", loss="cross-entropy", optimizer="adamw", batch=32)
     >>> for images, labels in loader:

@@ -36,6 +36,10 @@ def test_what_is_right(tools, tmp_path, model):
     assert "memory is not compared" in check(tools, tmp_path, PLAN, path, "--cluster=cluster:this-machine").stdout
     done = check(tools, tmp_path, {**PLAN, "cluster": "cluster:this-machine"}, path, *flags)
     assert "nothing is wrong" in done.stdout and "bytes at most" in done.stdout, done.stderr
+    # Ranks that share a stage; without a mesh these are all.
+    shared = {"micro_batches": 4, "stages": [{"until": "relu_2_0", "ranks": "0-2"}, {"ranks": "3"}]}
+    done = check(tools, tmp_path, {**shared, "cluster": "cluster:this-machine"}, path, *flags)
+    assert "4 ranks, 2 stages, 4 micro-batches" in done.stdout and "bytes at most" in done.stdout, done.stderr
     # Plans of models, and of training without stages.
     assert "4 ranks" in check(tools, tmp_path, {"mesh": {"a": 4}, "shard": {"x": "a"}}, path).stdout
     assert "2 ranks" in check(tools, tmp_path, {"mesh": {"data": 2}, "zero": 1}, path, "--batch=9").stdout
@@ -69,9 +73,16 @@ def test_what_simulate_saves(tools, tmp_path, model):
      "stage 1 is until 'relu_2_0', which does not come after 'tanh_5_0'.* in a circle"),
     ({"stages": [{"until": "relu_2_0", "rank": "0"}, {}]}, 'stage 0 has "rank", which is no key of a stage; there are until, ranks'),
     ({"stages": [{"until": "relu_2_0", "ranks": "0"}, {}]}, 'stages name "ranks", and not all do'),
-    ({"stages": [{"until": "relu_2_0", "ranks": "0"}, {"ranks": "0"}]}, "rank 1 has no stage; name it"),
+    ({"stages": [{"until": "relu_2_0", "ranks": "0"}, {"ranks": "0"}], "schedule": "chimera"}, "rank 1 has no stage; name it"),
     ({"stages": [{"until": "relu_2_0", "ranks": "0,0"}, {"ranks": "1"}]}, "rank 0 is there twice"),
-    ({"stages": [{"until": "relu_2_0", "ranks": "1"}, {"ranks": "0"}]}, 'stage 0 is on "ranks": "1", and the schedule runs it on 0'),
+    ({"stages": [{"until": "relu_2_0", "ranks": "0-1"}, {"ranks": "0"}]}, 'rank 0 is in the "ranks" of stages 0 and 1, and the schedule gives it one'),
+    ({"stages": [{"until": "relu_2_0", "ranks": "0"}, {"ranks": ""}]}, 'expected ranks, as "0-3,6", not ""'),
+    ({"stages": [{"until": "relu_2_0", "ranks": "0-1"}, {"ranks": "3"}], "mesh": {"data": 1, "stage": 4}}, "rank 2 has no stage; name it"),
+    ({"stages": [{"until": "relu_2_0", "ranks": "0-4"}, {"ranks": "5"}], "mesh": {"data": 1, "stage": 6}}, "5 ranks share the micro-batches of a stage"),
+    ({"stages": [{"until": "relu_2_0", "ranks": "0-2"}, {"ranks": "3"}], "mesh": {"data": 1, "stage": 4}, "schedule": "zero-bubble"},
+     "zero-bubble has no replicas of stages"),
+    ({"stages": [{"until": "relu_2_0", "ranks": "1"}, {"ranks": "0"}], "schedule": "chimera"},
+     'stage 0 is on "ranks": "1", and the schedule runs it on 0-1'),
     ({"stages": [{"until": "relu_2_0", "ranks": "0"}, {"ranks": "1-2"}]}, "stage 1 is on rank 2, and the mesh has 2"),
     ({"stages": [{"until": "relu_2_0", "ranks": "x"}, {"ranks": "1"}]}, 'expected ranks, as "0-3,6", not "x"'),
     ({"micro_batches": 10**9}, "a step averages the gradients of 1 to"),

@@ -50,7 +50,15 @@ public:
                                                  {4, 8, 1},
                                                  {6, 12, 2},
                                                  {8, 16, 1}})
-        addBases(row, ranks, microBatches, slices);
+        addBases(row, {ranks, microBatches, slices, {}});
+    for (const ScheduleRow &row : allSchedules())
+      for (const auto &[microBatches, replicas] :
+           {std::pair(6, std::vector<int64_t>{3, 1}),
+            {9, {1, 3}},
+            {8, {2, 2}},
+            {12, {2, 1, 3}}})
+        if (row.hasReplicas)
+          addBases(row, {0, microBatches, 1, replicas});
   }
 
   std::vector<Base> bases;
@@ -92,13 +100,18 @@ public:
   }
 
 private:
-  void addBases(const ScheduleRow &row, int ranks, int microBatches,
-                int slices) {
+  struct BaseSizes {
+    int ranks, microBatches, slices;
+    std::vector<int64_t> replicas;
+  };
+
+  void addBases(const ScheduleRow &row, const BaseSizes &sizes) {
     ScheduleOptions options;
     options.name = row.name;
-    options.ranks = ranks;
-    options.microBatches = microBatches;
-    options.slices = row.hasSlices ? slices : 0;
+    options.ranks = sizes.ranks;
+    options.microBatches = sizes.microBatches;
+    options.slices = row.hasSlices ? sizes.slices : 0;
+    options.replicas = sizes.replicas;
     Table table;
     if (!generate(options, table).ok())
       return; // not every schedule serves every size
@@ -106,7 +119,7 @@ private:
     Table updated = table;
     addUpdates(updated);
     add(options, updated, ", updates");
-    if (ranks == 1)
+    if (table.ranks.size() == 1)
       return;
     Table sent = table;
     const std::vector<Reading> reads = readPrevious(table.countStages());
@@ -124,15 +137,16 @@ private:
   void add(const ScheduleOptions &schedule, const Table &table,
            const std::string &with) {
     Base base;
-    base.name = schedule.name + ", " + std::to_string(schedule.ranks) +
+    base.name = schedule.name + ", " + std::to_string(table.ranks.size()) +
                 " ranks, " + std::to_string(schedule.microBatches) +
                 " micro-batches" + with;
     base.table = table;
     base.options = promisesOf(schedule, table);
+    // Stages on different numbers of ranks may have different ones.
     std::map<std::pair<size_t, int32_t>, int32_t> updates;
     for (size_t rank = 0; rank < table.ranks.size(); ++rank)
       for (const Action &action : table.ranks[rank])
-        if (action.kind == Kind::Step)
+        if (action.kind == Kind::Step && schedule.replicas.empty())
           base.options.updates = ++updates[{rank, action.stage}];
     INFO(base.name);
     CHECK(check(table, base.options).message == "");

@@ -23,6 +23,15 @@ ScheduleOptions sized(const std::string &name, int64_t ranks,
   return options;
 }
 
+ScheduleOptions shared(const std::string &name, std::vector<int64_t> replicas,
+                       int64_t microBatches) {
+  ScheduleOptions options;
+  options.name = name;
+  options.microBatches = microBatches;
+  options.replicas = std::move(replicas);
+  return options;
+}
+
 Table made(const ScheduleOptions &options) {
   Table table;
   Status status = generate(options, table);
@@ -108,6 +117,76 @@ TEST_CASE("idle shares are those of the papers", "[schedule]") {
                     .hasIdleShare(p - 1, 6 * m + p - 1));
       }
   }
+}
+
+TEST_CASE("ranks share the micro-batches of a stage in turn", "[schedule]") {
+  CHECK(made(shared("1f1b", {3, 1}, 6)).text() == "0F0,0F3,0B0,0B3\n"
+                                                  "0F1,0F4,0B1,0B4\n"
+                                                  "0F2,0F5,0B2,0B5\n"
+                                                  "1F0,1B0,1F1,1B1,1F2,1B2,"
+                                                  "1F3,1B3,1F4,1B4,1F5,1B5\n");
+  CHECK(made(shared("gpipe", {1, 2}, 3)).text() == "0F0,0F1,0F2,0B0,0B1,0B2\n"
+                                                   "1F0,1F2,1B0,1B2\n"
+                                                   "1F1,1B1\n");
+  // Without a second rank it is the schedule as it was.
+  for (const char *name : {"1f1b", "gpipe", "pipedream", "pipedream-2bw"}) {
+    ScheduleOptions options = shared(name, {1, 1, 1, 1}, 8);
+    CHECK(made(options) == made(sized(name, 4, 8)));
+  }
+}
+
+TEST_CASE("replicas have in flight what the paper says", "[schedule]") {
+  using Counts = std::vector<int64_t>;
+  for (const Counts &replicas :
+       {Counts{3, 1}, {1, 3}, {2, 2}, {2, 1, 1}, {15, 1}, {1, 5, 2, 3}})
+    for (int64_t m : {15, 16, 45, 61}) {
+      int64_t behind = 0;
+      for (int64_t one : replicas)
+        behind += one;
+      const Clocked run = runClock(made(shared("1f1b", replicas, m))),
+                    all = runClock(made(shared("gpipe", replicas, m)));
+      CHECK(run.stuck == "");
+      CHECK(run.work == 3 * int64_t(replicas.size()) * m);
+      size_t rank = 0;
+      for (int64_t count : replicas) {
+        for (int64_t i = 0; i < count; ++i, ++rank) {
+          INFO(m << " micro-batches, rank " << rank);
+          const int64_t own = (m - i + count - 1) / count;
+          // NOAM of the first stage, and likewise of the others.
+          CHECK(run.inFlight[rank] ==
+                std::min(own, (behind + count - 1) / count));
+          CHECK(all.inFlight[rank] == own);
+        }
+        behind -= count;
+      }
+    }
+}
+
+TEST_CASE("equal replicas have the idle share of one", "[schedule]") {
+  for (int64_t p : {2, 3, 8})
+    for (int64_t replicas : {2, 4})
+      for (int64_t own : {1, 3, 20})
+        for (const char *name : {"gpipe", "1f1b"}) {
+          INFO(name << " " << p << " stages on " << replicas << " ranks each, "
+                    << own << " micro-batches a rank");
+          const std::vector<int64_t> all(size_t(p), replicas);
+          CHECK(runClock(made(shared(name, all, own * replicas)))
+                    .hasIdleShare(p - 1, own + p - 1));
+        }
+}
+
+TEST_CASE("replicas of pipedream update together", "[schedule]") {
+  CHECK(made(shared("pipedream", {2, 1}, 4)).text() ==
+        "0F0@0,0F2@0,0B0@0,0REDUCE_GRAD,0STEP1,0B2@0,0REDUCE_GRAD,0STEP2\n"
+        "0F1@0,0F3@0,0B1@0,0REDUCE_GRAD,0STEP1,0B3@0,0REDUCE_GRAD,0STEP2\n"
+        "1F0@0,1B0@0,1STEP1,1F1@1,1B1@1,1STEP2,1F2@2,1B2@2,1STEP3,1F3@3,"
+        "1B3@3,1STEP4\n");
+  ScheduleOptions options = shared("pipedream-2bw", {1, 2}, 4);
+  options.updateEvery = 2;
+  CHECK(made(options).text() ==
+        "0F0@0,0F1@0,0F2@0,0B0@0,0F3@0,0B1@0,0STEP1,0B2@0,0B3@0,0STEP2\n"
+        "1F0@0,1B0@0,1REDUCE_GRAD,1STEP1,1F2@0,1B2@0,1REDUCE_GRAD,1STEP2\n"
+        "1F1@0,1B1@0,1REDUCE_GRAD,1STEP1,1F3@0,1B3@0,1REDUCE_GRAD,1STEP2\n");
 }
 
 TEST_CASE("a rank of zero-bubble keeps what the first rank of 1f1b keeps",
@@ -324,6 +403,22 @@ TEST_CASE("what a schedule cannot serve is named", "[schedule]") {
            {sized("interleaved-1f1b", 4, 9), "give 8 or 10 micro-batches"},
            {sized("zero-bubble", 4, 9, 2), "give 8 or 10 micro-batches"},
            {sized("data-parallel", 4, 3), "of 4 ranks only 3 get one"},
+           {shared("zero-bubble", {2, 2}, 4),
+            "has no replicas of stages; give gpipe, 1f1b, pipedream, "
+            "pipedream-2bw"},
+           {shared("1f1b", {3, 0}, 4), "a stage is on 1 to 65536 ranks, not 0"},
+           {shared("1f1b", {65536, 1}, 65536), "on more than 65536 ranks"},
+           {shared("1f1b", {3, 1}, 2),
+            "3 ranks share the micro-batches of a stage, and only 2 get one"},
+           {with(shared("gpipe", {3, 1}, 6), [](Options o) { o.stages = 3; }),
+            "replicas are given of 2 stages, and there are 3"},
+           {with(shared("gpipe", {3, 1}, 6), [](Options o) { o.ranks = 3; }),
+            "are on 4 ranks, and there are 3; give as many"},
+           {shared("pipedream", {3, 1}, 8),
+            "3 do not divide 8 micro-batches; give a multiple"},
+           {with(shared("pipedream-2bw", {3, 1}, 8),
+                 [](Options o) { o.updateEvery = 2; }),
+            "at least 3 micro-batches on 4 ranks, not 2"},
            {with(sized("data-parallel", 0, 3), [](Options o) { o.stages = 1; }),
             "data-parallel: give a number of ranks"},
            {with(sized("data-parallel", 2, 3), [](Options o) { o.stages = 2; }),

@@ -1,6 +1,7 @@
 //===- VersionsTest.cpp - Versions of weights that a table needs ----------===//
 
 #include "runtime/schedule/Versions.h"
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <map>
 
@@ -105,12 +106,57 @@ TEST_CASE("one update at the end is synchronous", "[versions]") {
   CHECK(isAsynchronous(parsed("0F0,0B0,0STEP,0F1,0B1,0STEP")));
 }
 
-TEST_CASE("versions are of stages on one rank", "[versions]") {
+TEST_CASE("ranks that share a stage have its versions alike", "[versions]") {
+  for (const std::vector<int64_t> &replicas :
+       {std::vector<int64_t>{3, 1}, {1, 3}, {2, 2}, {2, 1, 1}, {1, 2, 6, 3}})
+    for (const char *name : {"pipedream", "pipedream-2bw"}) {
+      ScheduleOptions options;
+      options.name = name;
+      options.microBatches = 48;
+      options.replicas = replicas;
+      options.updateEvery = name == std::string("pipedream") ? 0 : 12;
+      Table table;
+      REQUIRE(generate(options, table).ok());
+      Table sent = table;
+      REQUIRE(addTransfers(sent, readPrevious(table.countStages())).ok());
+      CHECK(check(sent, promisesOf(options, sent)).message == "");
+      const std::vector<StageVersions> all = versionsOf(table);
+      int64_t behind = 0;
+      for (int64_t one : replicas)
+        behind += one;
+      size_t rank = 0;
+      for (size_t stage = 0; stage < replicas.size(); ++stage) {
+        INFO(name << ", stage " << stage << " on " << replicas[stage]);
+        const int64_t each = options.updateEvery ? 12 : replicas[stage];
+        CHECK(all[stage].gradients ==
+              std::vector<int64_t>(size_t(48 / each), each));
+        for (int32_t k = 0; k < 48; ++k)
+          CHECK(all[stage].updateOf[size_t(k)] == k / each);
+        CHECK(all[stage].slots ==
+              (options.updateEvery
+                   ? 2
+                   : (behind + replicas[stage] - 1) / replicas[stage]));
+        behind -= replicas[stage];
+        for (int64_t i = 0; i < replicas[stage]; ++i, ++rank) {
+          std::vector<Action> actions = table.ranks[rank];
+          actions.erase(std::remove_if(actions.begin(), actions.end(),
+                                       [](const Action &action) {
+                                         return action.kind ==
+                                                ActionKind::ReduceGradients;
+                                       }),
+                        actions.end());
+          run(actions, all[stage]);
+        }
+      }
+    }
+}
+
+TEST_CASE("a stage's ranks update it as often", "[versions]") {
   std::vector<StageVersions> found;
   CHECK_THAT(
       findVersions(parsed("0F0,0B0,0STEP,0F2,0B2,0STEP\n0F1,0B1,0STEP"), found)
           .message,
-      Contains("stage 0 is on ranks 0 and 1"));
+      Contains("rank 0 updates stage 0 2 times, and rank 1 1 times"));
   CHECK_THAT(findVersions(parsed("0F0.0,0B0.0,0STEP"), found).message,
              Contains("0F0.0 is of a slice"));
 }
