@@ -1,6 +1,7 @@
 //===- PipelinePlanner.cpp - Stages and a schedule for a step -------------===//
 
 #include "planner/pipelines/PipelinePlanner.h"
+#include "planner/stages/StagePlanner.h"
 #include "runtime/schedule/Generate.h"
 
 #include <algorithm>
@@ -107,7 +108,18 @@ StepMemory joinMemory(const StepMemory &blocks, const std::vector<size_t> &ends,
 struct PipelinePlanner::Search {
   schedule::Table table; ///< without transfers
   bool splitsBackward = false;
+
+  Status make(const schedule::ScheduleOptions &options);
 };
+
+Status PipelinePlanner::Search::make(const schedule::ScheduleOptions &options) {
+  if (Status status = schedule::generate(options, table); !status.ok())
+    return status;
+  for (const auto &actions : table.ranks)
+    for (const schedule::Action &action : actions)
+      splitsBackward |= action.kind == ActionKind::WeightGradient;
+  return Status::success();
+}
 
 static int64_t capacityOf(const PipelineProblem &problem, size_t rank) {
   const double bytes = problem.network->getCluster()
@@ -199,6 +211,14 @@ void PipelinePlanner::improve(const Search &search, PipelineChoice &best) {
   }
 }
 
+Status PipelinePlanner::begin(const Search &search, Time worth,
+                              PipelineChoice &best) {
+  Status status = evaluate(search, best);
+  if (status.ok() && (best.excess > 0 || best.span <= worth))
+    improve(search, best);
+  return status;
+}
+
 Status PipelinePlanner::plan(const std::string &name, int64_t chunks,
                              Time worth, PipelineChoice &best) {
   schedule::ScheduleOptions options;
@@ -207,11 +227,8 @@ Status PipelinePlanner::plan(const std::string &name, int64_t chunks,
   options.chunks = chunks;
   options.microBatches = problem.microBatches;
   Search search;
-  if (Status status = schedule::generate(options, search.table); !status.ok())
+  if (Status status = search.make(options); !status.ok())
     return status;
-  for (const auto &actions : search.table.ranks)
-    for (const schedule::Action &action : actions)
-      search.splitsBackward |= action.kind == ActionKind::WeightGradient;
   const auto stages = size_t(search.table.countStages());
   std::vector<double> weights;
   for (const StageTimes &times : problem.blocks.times)
@@ -220,11 +237,55 @@ Status PipelinePlanner::plan(const std::string &name, int64_t chunks,
     return Status::error(MLC_USAGE,
                          std::to_string(stages) + " stages cannot be made of " +
                              std::to_string(weights.size()) + " blocks");
-  best = {name, chunks, divideRow(weights, stages)};
-  Status status = evaluate(search, best);
-  if (status.ok() && (best.excess > 0 || best.span <= worth))
-    improve(search, best);
-  return status;
+  best = {name, chunks, {}, divideRow(weights, stages)};
+  return begin(search, worth, best);
+}
+
+/// The blocks as PipeDream's program takes them.
+static std::vector<Layer> layersOf(const StepCosts &blocks) {
+  std::vector<Layer> layers;
+  for (size_t i = 0; i < blocks.times.size(); ++i) {
+    const StageTimes &times = blocks.times[i];
+    layers.push_back({std::to_string(i), toSeconds(times.forward),
+                      toSeconds(times.input + times.weight), 0,
+                      double(blocks.sums[i])});
+  }
+  for (const StepCosts::Value &value : blocks.values) {
+    int64_t last = value.stage;
+    for (int64_t reader : value.readers)
+      last = std::max(last, reader);
+    for (int64_t i = value.stage; i < last && !value.isOfUpdate; ++i)
+      layers[size_t(i)].outputBytes += double(value.bytes);
+  }
+  return layers;
+}
+
+Status PipelinePlanner::planReplicas(const std::string &name, Time worth,
+                                     PipelineChoice &best) {
+  const int ranks = int(problem.ranks.size());
+  const Cluster &cluster = problem.network->getCluster();
+  const Level &level = cluster.levels[size_t(
+      cluster.levelOf(int(problem.ranks.front()), int(problem.ranks.back())))];
+  const std::vector<Layer> layers = layersOf(problem.blocks);
+  const std::vector<MachineLevel> levels = {{ranks, level.bandwidth.at(2)}};
+  constexpr double mostSteps = 1e8;
+  if (stepsToDivide(layers.size(), levels) > mostSteps)
+    return Status::error(MLC_RESOURCES, "too many ranks to divide exactly");
+  best = {name, 0};
+  for (const PlannedStage &stage : divideStages(layers, levels).stages) {
+    best.ends.push_back(stage.end);
+    best.replicas.push_back(stage.replicas);
+  }
+  if (best.ends.size() < 2 || best.ends.size() == size_t(ranks))
+    return Status::error(MLC_USAGE, "no stage has several ranks beside others");
+  schedule::ScheduleOptions options;
+  options.name = name;
+  options.microBatches = problem.microBatches;
+  options.replicas = best.replicas;
+  Search search;
+  if (Status status = search.make(options); !status.ok())
+    return status;
+  return begin(search, worth, best);
 }
 
 Time PipelinePlanner::bound() const {

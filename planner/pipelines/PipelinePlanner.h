@@ -32,9 +32,12 @@ struct PipelineChoice {
   std::string schedule;
   /// Stages of a rank, where the schedule takes several numbers; else 0.
   int64_t chunks = 0;
+  /// The ranks of each stage, which share its micro-batches; empty: one each,
+  /// or as the schedule has them.
+  std::vector<int64_t> replicas = {};
   /// The stages' blocks: those below ends[0], those from there below ends[1],
   /// ...
-  std::vector<size_t> ends;
+  std::vector<size_t> ends = {};
   simulator::Time span = 0;
   /// Of the whole time, how much ranks compute nothing.
   double idle = 0;
@@ -61,6 +64,12 @@ public:
   runtime::Status plan(const std::string &schedule, int64_t chunks,
                        simulator::Time worth, PipelineChoice &best);
 
+  /// The same with stages that have several ranks, as PipeDream's dynamic
+  /// program divides ranks among stages (planner/stages), for a schedule that
+  /// takes replicas. Fails if that gives each stage one.
+  runtime::Status planReplicas(const std::string &schedule,
+                               simulator::Time worth, PipelineChoice &best);
+
   /// No division of the blocks takes less under a synchronous schedule: ranks
   /// that share all work evenly, and a micro-batch's way through all blocks.
   simulator::Time bound() const;
@@ -69,6 +78,8 @@ public:
 private:
   struct Search;
   runtime::Status evaluate(const Search &search, PipelineChoice &choice);
+  runtime::Status begin(const Search &search, simulator::Time worth,
+                        PipelineChoice &best);
   void improve(const Search &search, PipelineChoice &best);
 
   const PipelineProblem &problem;

@@ -101,6 +101,32 @@ def test_what_links_and_memory_decide(tools, tmp_path):
     assert done.returncode == 9 and "no plan fits" in done.stderr and not (tmp_path / "p.json").exists()
 
 
+def test_a_heavy_stage_gets_several_ranks(tools, tmp_path):
+    """As in PipeDream: where the first layers compute and the last ones have the weights, and links are slow."""
+    rng = np.random.default_rng(1)
+    nodes, weights = [], []
+    def product(x, y, rows, columns):
+        weights.append(numpy_helper.from_array((rng.standard_normal((rows, columns)) * 0.05).astype(np.float32), f"{y}.w"))
+        nodes.append(helper.make_node("MatMul", [x, f"{y}.w"], [f"{y}.p"], name=f"{y}.product"))
+        nodes.append(helper.make_node("Tanh", [f"{y}.p"], [y], name=y))
+    for i in range(6):
+        product(f"x{i}", f"x{i + 1}", 64, 64)
+    nodes.append(helper.make_node("ReduceMean", ["x6"], ["mean"], name="mean", axes=[1], keepdims=0))
+    product("mean", "wide", 64, 4096)
+    product("wide", "out", 4096, 8)
+    graph = helper.make_graph(nodes, "net", [helper.make_tensor_value_info("x0", TensorProto.FLOAT, ["n", 128, 64])],
+                              [helper.make_tensor_value_info("out", TensorProto.FLOAT, ["n", 8])], weights)
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), tmp_path / "m.onnx")
+    flags = [tmp_path / "m.onnx", "--loss=mse", "--cluster", write_cluster(tmp_path / "c.json", 1e9, bandwidth=2e8)]
+    done = tools.mlc("plan", *flags, "--ranks=4", "--samples=96", "--micro-batches=12", "-o", tmp_path / "p.json", "--json")
+    assert done.returncode == 0, done.stderr
+    best = json.loads(done.stdout)["plans"][0]
+    assert best["replicas"] == [3, 1] and best["schedule"] in ("1f1b", "gpipe"), best
+    simulated = tools.mlc("simulate", tmp_path / "m.onnx", "--loss=mse", "--plan", tmp_path / "p.json", f"--batch={best['batch']}", "--json")
+    assert simulated.returncode == 0, simulated.stderr
+    assert json.loads(simulated.stdout)["seconds"] == best["seconds"]
+
+
 @pytest.mark.parametrize("flags, problem", [
     (["--ranks=2"], "the batch is open; give --samples"),
     (["--ranks=2", "--samples=0"], "--samples must be 1 to"),

@@ -145,16 +145,20 @@ llvm::Error PlanCommand::checkFlags(bool ofLayers) const {
   return refuseInputs({output}, {model.model, cluster});
 }
 
-/// "4 stages of interleaved-1f1b on 2 ranks, 2 copies".
+/// "interleaved-1f1b of 4 stages on 2 ranks, 2 copies", "1f1b of 2 stages on
+/// 3-1 ranks".
 static std::string describe(const PlannedStep &step) {
   const mlc::runtime::TrainingPlan &plan = *step.plan.training;
-  std::string text = step.schedule();
-  if (plan.stages.ranks > 1)
-    text = fmt::format("{} of {} stages on {} ranks", text, plan.stages.count,
-                       plan.stages.ranks);
-  if (plan.stages.ranks > 1 && plan.ranks > 1)
-    text += fmt::format(", {} copies", plan.ranks);
-  return text;
+  const mlc::runtime::StagePlan &stages = plan.stages;
+  if (stages.ranks < 2)
+    return step.schedule();
+  std::string ranks;
+  for (const std::vector<int64_t> &having : stages.places)
+    ranks += (ranks.empty() ? "" : "-") + std::to_string(having.size());
+  return fmt::format("{} of {} stages on {} ranks", step.schedule(),
+                     stages.count,
+                     ranks.empty() ? std::to_string(stages.ranks) : ranks) +
+         (plan.ranks > 1 ? fmt::format(", {} copies", plan.ranks) : "");
 }
 
 /// "12.3 MB".
@@ -190,13 +194,17 @@ static void printTable(const PipelinePlans &plans) {
         step->fits ? "" : ", too much");
 }
 
-static json::Object toJson(const PlannedStep &step) {
+static json::Object stepToJson(const PlannedStep &step) {
   const mlc::runtime::TrainingPlan &plan = *step.plan.training;
+  json::Array replicas;
+  for (const std::vector<int64_t> &having : plan.stages.places)
+    replicas.push_back(int64_t(having.size()));
   return json::Object{{"schedule", step.schedule()},
                       {"copies", plan.ranks},
                       {"stages", plan.stages.count},
                       {"stage_ends", json::Array(plan.stages.ends)},
                       {"ranks_of_a_copy", plan.stages.ranks},
+                      {"replicas", std::move(replicas)},
                       {"micro_batches", plan.accumulate},
                       {"batch", step.batch},
                       {"seconds", toSeconds(step.span)},
@@ -207,7 +215,7 @@ static json::Object toJson(const PlannedStep &step) {
                       {"simulated", step.isSimulated}};
 }
 
-static void print(const PipelinePlans &plans, const std::string &cluster) {
+static void printBest(const PipelinePlans &plans, const std::string &cluster) {
   const PlannedStep &best = plans.steps.front();
   const mlc::runtime::TrainingPlan &plan = *best.plan.training;
   llvm::outs() << fmt::format(
@@ -248,7 +256,7 @@ llvm::Error PlanCommand::planModel() {
   if (isJson) {
     json::Array steps;
     for (const PlannedStep &step : plans->steps)
-      steps.push_back(toJson(step));
+      steps.push_back(stepToJson(step));
     llvm::outs() << json::Value(
                         json::Object{{"cluster", machines->name},
                                      {"bound_seconds", toSeconds(plans->bound)},
@@ -259,7 +267,7 @@ llvm::Error PlanCommand::planModel() {
   } else {
     if (comparesAll)
       printTable(*plans);
-    print(*plans, machines->name);
+    printBest(*plans, machines->name);
   }
   if (!best.fits)
     return fail(mlc::Exit::Resources,

@@ -152,9 +152,9 @@ static double weightsOf(const Planned &planned, const PlannedStage &stage) {
   return sum;
 }
 
-static void print(const Planned &planned,
-                  const std::vector<PlannedStage> &stages,
-                  const std::string &margin) {
+static void printStages(const Planned &planned,
+                        const std::vector<PlannedStage> &stages,
+                        const std::string &margin) {
   for (auto [i, stage] : llvm::enumerate(stages)) {
     llvm::outs() << fmt::format("{}stage {}: {}, {} replica{}, {:.4g} "
                                 "ms, {:.4g} MB of weights\n",
@@ -164,12 +164,12 @@ static void print(const Planned &planned,
                                 weightsOf(planned, stage) / 1e6);
     if (stage.inner.size() > 1 ||
         (stage.inner.size() == 1 && stage.inner[0].replicas > 1))
-      print(planned, stage.inner, margin + "  ");
+      printStages(planned, stage.inner, margin + "  ");
   }
 }
 
-static json::Value toJson(const Planned &planned,
-                          const std::vector<PlannedStage> &stages) {
+static json::Value stagesToJson(const Planned &planned,
+                                const std::vector<PlannedStage> &stages) {
   json::Array list;
   for (const PlannedStage &stage : stages) {
     json::Object one{{"replicas", stage.replicas},
@@ -184,7 +184,7 @@ static json::Value toJson(const Planned &planned,
     }
     one["layers"] = std::move(layers);
     if (!stage.inner.empty())
-      one["inner"] = toJson(planned, stage.inner);
+      one["inner"] = stagesToJson(planned, stage.inner);
     list.push_back(std::move(one));
   }
   return list;
@@ -206,7 +206,8 @@ llvm::Error mlc::cli::planLayers(const LayerRequest &request) {
                         {"machines", planned.machines},
                         {"seconds", seconds},
                         {"seconds_on_one_rank", planned.onOneRank()},
-                        {"stages", toJson(planned, planned.division.stages)}})
+                        {"stages",
+                         stagesToJson(planned, planned.division.stages)}})
                  << '\n';
     return llvm::Error::success();
   }
@@ -216,6 +217,6 @@ llvm::Error mlc::cli::planLayers(const LayerRequest &request) {
       planned.division.stages.size(),
       planned.division.stages.size() == 1 ? "" : "s", planned.ranks,
       planned.machines, seconds * 1e3, planned.onOneRank() * 1e3);
-  print(planned, planned.division.stages, "");
+  printStages(planned, planned.division.stages, "");
   return llvm::Error::success();
 }

@@ -200,6 +200,8 @@ void PipelineSearch::addPipeline(const Blocks &blocks,
   stages.count = int64_t(choice.ends.size());
   stages.ranks = int64_t(problem.ranks.size());
   stages.schedule = choice.schedule;
+  if (!choice.replicas.empty())
+    stages.places = runtime::StagePlan::placesOf(choice.replicas);
   for (size_t end : llvm::ArrayRef(choice.ends).drop_back())
     stages.ends.push_back(blocks.ends[end - 1]);
   // What plans refuse, such as versions beside copies.
@@ -233,12 +235,15 @@ llvm::Error PipelineSearch::addPipelines(int64_t copies, int64_t microBatches) {
   problem.stride = ranks;
   problem.microBatches = microBatches;
   for (const auto &[name, chunks] : schedules()) {
-    PipelinePlanner planner(problem, request.budget);
+    PipelinePlanner planner(problem, request.budget),
+        other(problem, request.budget);
     PipelineChoice choice;
     // Some schedules need other numbers of ranks, stages or micro-batches.
     if (planner.plan(name, chunks, worthOf(bestSpan), choice).ok())
       addPipeline(**blocks, problem, choice);
-    found.timelines += planner.countTimelines();
+    if (other.planReplicas(name, worthOf(bestSpan), choice).ok())
+      addPipeline(**blocks, problem, choice);
+    found.timelines += planner.countTimelines() + other.countTimelines();
     const Time bound = planner.bound();
     found.bound = found.bound ? std::min(found.bound, bound) : bound;
   }
