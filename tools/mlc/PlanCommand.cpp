@@ -1,6 +1,7 @@
 //===- PlanCommand.cpp - mlc plan -----------------------------------------===//
 //
-// Divides measured layers into stages, for the machines of a cluster.
+// Divides measured layers into stages, for the machines of a cluster, or says
+// how a model is split over them (PlanShardings.h).
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,6 +12,7 @@
 #include "simulator/cluster/ClusterFile.h"
 #include "tools/mlc/Command.h"
 #include "tools/mlc/Failure.h"
+#include "tools/mlc/PlanShardings.h"
 #include "llvm/Support/JSON.h"
 #include <fmt/format.h>
 
@@ -41,11 +43,12 @@ struct Planned {
 class PlanCommand : public Command {
 public:
   PlanCommand()
-      : Command("plan", "Divide measured layers into stages and replicas "
-                        "(docs/Planners.md)"),
-        profile(cl::Positional, cl::desc("<layers.csv>"), cl::sub(sub)),
+      : Command("plan", "Say how a model is split over ranks, or divide "
+                        "measured layers into stages (docs/Planners.md)"),
+        shardings(sub),
         edges("edges", cl::value_desc("file.csv"),
-              cl::desc("Which layers read which: lines of from,to; needed"),
+              cl::desc("Of layers: which read which, lines of from,to; "
+                       "needed"),
               cl::sub(sub)),
         ranks("ranks", cl::init(0), cl::value_desc("number"),
               cl::desc("Ranks to plan for (all of the cluster)"), cl::sub(sub)),
@@ -63,10 +66,12 @@ public:
   llvm::Error run() override;
 
 private:
+  llvm::Error planModel();
   llvm::Error readMachines(Planned &planned) const;
   llvm::Error readLayers(Planned &planned) const;
 
-  cl::opt<std::string> profile, edges;
+  ShardingPlanner shardings;
+  cl::opt<std::string> edges;
   cl::opt<int64_t> ranks;
   cl::opt<std::string> cluster;
   cl::opt<double> bandwidth;
@@ -137,18 +142,18 @@ llvm::Error PlanCommand::readMachines(Planned &planned) const {
 }
 
 llvm::Error PlanCommand::readLayers(Planned &planned) const {
-  if (profile.empty())
-    return fail(mlc::Exit::Usage, "no file; give measured layers (.csv)");
+  const std::string &profile = shardings.file();
   if (edges.empty())
     return fail(mlc::Exit::Usage, "--edges says which layers read which; give "
                                   "it");
   mlc::runtime::FileBytes layers, reads;
-  for (auto [file, bytes] : {std::pair(&profile, &layers), {&edges, &reads}})
+  for (auto [file, bytes] :
+       {std::pair(profile, &layers), {edges.getValue(), &reads}})
     if (auto status = mlc::runtime::FileBytes::read(
-            file->c_str(), mlc::runtime::maxTextFile, *bytes);
+            file.c_str(), mlc::runtime::maxTextFile, *bytes);
         !status.ok())
       return fail(mlc::Exit(status.code),
-                  mlc::runtime::printable(*file) + ": " + status.message);
+                  mlc::runtime::printable(file) + ": " + status.message);
   LayerGraph graph;
   if (auto status = LayerGraph::parse({profile, layers.text()},
                                       {edges, reads.text()}, graph);
@@ -236,7 +241,30 @@ static json::Value toJson(const Planned &planned,
   return list;
 }
 
+/// Plans how a model is shared over a mesh.
+llvm::Error PlanCommand::planModel() {
+  if (edges.getNumOccurrences() || bandwidth.getNumOccurrences())
+    return fail(mlc::Exit::Usage, "--edges and --bandwidth are of measured "
+                                  "layers (.csv)");
+  Cluster machines;
+  if (auto status = openCluster(cluster, machines); !status.ok())
+    return fail(mlc::Exit(status.code),
+                mlc::runtime::printable(cluster) + ": " + status.message);
+  const int64_t most = machines.countRanks();
+  const int64_t count = ranks.getNumOccurrences() ? ranks.getValue() : most;
+  if (count < 1 || count > most)
+    return fail(mlc::Exit::Usage,
+                fmt::format("--ranks={}, and {} has {}", count,
+                            mlc::runtime::printable(machines.name), most));
+  return shardings.run(machines, cluster, count, asJson);
+}
+
 llvm::Error PlanCommand::run() {
+  if (shardings.file().empty())
+    return fail(mlc::Exit::Usage,
+                "no file; give a model, or measured layers (.csv)");
+  if (!llvm::StringRef(shardings.file()).ends_with(".csv"))
+    return planModel();
   Planned planned;
   if (llvm::Error error = readMachines(planned))
     return error;
