@@ -21,7 +21,7 @@ endforeach()
 set(package lib/cmake/mlc)
 install(TARGETS ${libraries} mlc_runtime mlc_runtime_plan mlc_runtime_schedule mlc_transport EXPORT mlcTargets ARCHIVE DESTINATION lib COMPONENT Development)
 install(EXPORT mlcTargets NAMESPACE mlc:: DESTINATION ${package} COMPONENT Development)
-foreach(folder dialects verifier rewrites codegen passes runtime simulator)
+foreach(folder dialects verifier rewrites codegen passes runtime simulator planner)
   install(DIRECTORY ${CMAKE_SOURCE_DIR}/${folder} ${CMAKE_BINARY_DIR}/${folder}
     DESTINATION include/mlc COMPONENT Development
     FILES_MATCHING PATTERN "*.h" PATTERN "*.def" PATTERN "*.inc" PATTERN "CMakeFiles" EXCLUDE)

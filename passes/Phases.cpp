@@ -13,7 +13,7 @@ static void differentiate(OpPassManager &pm, const PipelineOptions &options) {
   const std::optional<runtime::TrainingPlan> &split = options.plan.training;
   if (options.training)
     addDifferentiatePasses(pm, *options.training,
-                           split ? split->stages : runtime::StagePlan());
+                           split ? options.plan : runtime::Plan());
 }
 
 static void distribute(OpPassManager &pm, const PipelineOptions &options) {

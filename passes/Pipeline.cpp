@@ -11,6 +11,7 @@
 #include "passes/Differentiate/Entries.h"
 #include "passes/Distribute/Buckets.h"
 #include "passes/Distribute/DataParallel.h"
+#include "passes/Distribute/Pin.h"
 #include "passes/Distribute/Shard.h"
 #include "passes/Fuse/Fuse.h"
 #include "passes/Fuse/Siblings.h"
@@ -36,13 +37,19 @@ void registerPasses() { registerMLCPasses(); }
 
 void addDifferentiatePasses(OpPassManager &pm,
                             const DifferentiateOptions &options,
-                            const runtime::StagePlan &stages) {
+                            const runtime::Plan &plan) {
+  const runtime::StagePlan stages =
+      plan.training ? plan.training->stages : runtime::StagePlan();
   if (options.optimizer)
     // Parameters without a gradient are not trained, and fold like constants.
     pm.addPass(createUnreadParametersPass({options.loss.output}));
   if (options.statisticGroups > 0)
     // Runs while a mean over the batch is still a single operator.
     pm.addPass(createLocalStatisticsPass({options.statisticGroups}));
+  if (options.optimizer && !plan.shardings.empty())
+    // Names of nodes are of the model, not of its gradients.
+    pm.addPass(createPinPass(plan.training->mesh(), plan.shardings,
+                             runtime::kDataAxis));
   if (options.optimizer && stages.count > 1)
     // Gradients belong to the stages of what they are of.
     pm.addPass(createAssignStagesPass(stages));
@@ -94,10 +101,13 @@ void addDistributePasses(OpPassManager &pm, const runtime::Plan &plan) {
   if (plan.training && plan.training->isStaged() && !plan.training->isSplit())
     // Makes entries of stages of those of the step.
     pm.addPass(createCutStagesPass(*plan.training));
-  else if (plan.training)
+  else if (plan.training &&
+           (plan.training->isStaged() || plan.training->isSplit()))
     addSplitPasses(pm, plan);
   if (plan.mesh.empty() || plan.training)
     return;
+  // Says where tensors inside the model are wanted.
+  pm.addPass(createPinPass(plan.mesh, plan.shardings, ""));
   // Adds a mesh, and shardings of the model's arguments and results.
   pm.addPass(createShardPass(plan));
   // Makes a rank's program, with the collectives.

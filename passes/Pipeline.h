@@ -39,7 +39,7 @@ struct PipelineOptions {
 /// entries that differentiation makes.
 void addDifferentiatePasses(mlir::OpPassManager &pm,
                             const DifferentiateOptions &options,
-                            const runtime::StagePlan &stages = {});
+                            const runtime::Plan &plan = {});
 void addDistributePasses(mlir::OpPassManager &pm, const runtime::Plan &plan);
 void addOptimizePasses(mlir::OpPassManager &pm, const PipelineOptions &options);
 void addLayoutPasses(mlir::OpPassManager &pm, const PipelineOptions &options);

@@ -142,6 +142,23 @@ def ShardPass : Pass<"mlc-shard", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlc::dist::DistDialect"];
 }
 
+def PinPass : Pass<"mlc-pin", "::mlir::ModuleOp"> {
+  let summary = "shardings of tensors inside a model, by the names of nodes";
+  let description = [{
+    Of each node of @main, a model as it is imported, that a sharding calls by
+    its whole name, the last operator's result is wanted where the sharding says
+    (`dist.pin`), and so will be its gradient. The partitioner keeps to it.
+    Names of inputs, weights and outputs are theirs.
+  }];
+  let options = [
+    ListOption<"mesh", "mesh", "std::string", "axes, AXIS=N each">,
+    ListOption<"shardings", "shard", "std::string",
+               "NODE=AXIS:AXIS... each, - for a dim that is whole">,
+    Option<"leaves", "leaves", "std::string", "",
+           "an axis of which nothing is said">];
+  let dependentDialects = ["::mlc::dist::DistDialect"];
+}
+
 def UnreadParametersPass
     : Pass<"mlc-drop-unread-parameters", "::mlir::ModuleOp"> {
   let summary = "parameters that the loss does not depend on are constants";

@@ -3,6 +3,7 @@
 #include "passes/Differentiate/Differentiate.h"
 #include "dialects/Definition/OpInterfaces.h"
 #include "dialects/Derivative/Adjoint.h"
+#include "dialects/Dist/Pins.h"
 #include "dialects/Graph/PointwiseOps.h"
 #include "dialects/Module/StageFacts.h"
 #include "mlir/IR/IRMapping.h"
@@ -118,6 +119,7 @@ private:
     if (llvm::none_of(op->getResults(),
                       [&](Value result) { return cotangents.count(result); }))
       return success();
+    pinGradient(op);
     SmallVector<bool> wanted;
     for (Value operand : op->getOperands())
       wanted.push_back(isFloatTensor(operand) && active.contains(operand));
@@ -128,6 +130,22 @@ private:
       if (gradient && failed(add(operand, gradient)))
         return failure();
     return success();
+  }
+
+  /// The gradient of a pinned result is pinned alike, unless it is that of
+  /// another one as well.
+  void pinGradient(Operation *op) {
+    Attribute pin = op->getAttr(dist::kPinAttr);
+    Value gradient = pin ? cotangents.lookup(op->getResult(0)) : Value();
+    Operation *made = gradient ? gradient.getDefiningOp() : nullptr;
+    auto node = op->getLoc()->findInstanceOf<NameLoc>();
+    if (!made || !node || made->getNumResults() != 1 ||
+        made->hasAttr(dist::kPinAttr) || !active.contains(op->getResult(0)))
+      return;
+    made->setAttr(dist::kPinAttr, pin);
+    if (Attribute leaves = op->getAttr(dist::kPinLeavesAttr))
+      made->setAttr(dist::kPinLeavesAttr, leaves);
+    made->setAttr(dist::kPinGradientAttr, node.getName());
   }
 
   /// One per operand, null for those that are not wanted.

@@ -12,6 +12,7 @@
 #include "passes/Base/Passes.h"
 #include "passes/Base/Remedy.h"
 #include "passes/Distribute/Mesh.h"
+#include "passes/Distribute/Pin.h"
 #include "passes/Distribute/Shard.h"
 #include "runtime/plan/Nearest.h"
 #include <set>
@@ -164,6 +165,10 @@ LogicalResult Distribution::checkShardings() {
         names.insert(getStateUse(module, state).owner.str());
       else if (auto name = entry.getArgAttrOfType<StringAttr>(i, "mlc.name"))
         names.insert(name.str());
+  module.walk([&](Operation *op) {
+    if (op->hasAttr(dist::kPinAttr))
+      names.insert(dist::nodeOf(op).str());
+  });
   for (const runtime::TensorSharding &sharding : options.shardings) {
     if (llvm::any_of(names, [&](const std::string &name) {
           return runtime::matchesName(sharding.pattern, name);
@@ -172,7 +177,7 @@ LogicalResult Distribution::checkShardings() {
     std::vector<std::string_view> known(names.begin(), names.end());
     std::string_view nearest = runtime::nearestName(sharding.pattern, known);
     return module.emitError()
-           << "no trained weight and no input is called '" << sharding.pattern
+           << "no trained weight, input or node is called '" << sharding.pattern
            << "'"
            << (nearest.empty()
                    ? ""

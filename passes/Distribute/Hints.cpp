@@ -2,6 +2,7 @@
 
 #include "passes/Distribute/Hints.h"
 #include "dialects/Module/States.h"
+#include "passes/Distribute/Pin.h"
 
 using namespace mlir;
 using llvm::ArrayRef;
@@ -46,6 +47,9 @@ public:
     };
     if (op.getNumResults() != 1)
       return;
+    if (std::optional<Place> pin = pinnedPlace(&op, axis);
+        pin && pin->isSplit())
+      hints.wanted[op.getResult(0)] = *pin;
     if (auto it = hints.wanted.find(op.getResult(0)); it != hints.wanted.end())
       follow({true, 0}, Place(it->second));
     for (auto [i, operand] : llvm::enumerate(op.getOperands()))

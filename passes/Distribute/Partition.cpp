@@ -6,6 +6,7 @@
 #include "passes/Base/Passes.h"
 #include "passes/Base/Remedy.h"
 #include "passes/Distribute/Mesh.h"
+#include "passes/Distribute/Pin.h"
 #include "passes/Distribute/Rank.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
@@ -107,8 +108,15 @@ private:
     const bool isUsed =
         llvm::any_of(from,
                      [](const Place &place) { return !place.isWhole(); }) ||
-        llvm::any_of(to, [](const std::optional<Place> &place) {
-          return place && !place->isWhole();
+        llvm::any_of(to,
+                     [](const std::optional<Place> &place) {
+                       return place && !place->isWhole();
+                     }) ||
+        llvm::any_of(body, [&](Operation &op) {
+          if (op.getNumResults() != 1)
+            return false;
+          std::optional<Place> pin = pinnedPlace(&op, axis);
+          return pin && pin->isSplit();
         });
     if (axis.getSize().isConstant(1) || !isUsed)
       to.assign(to.size(), Place::whole());
@@ -243,7 +251,13 @@ LogicalResult partition(ModuleOp module, const PartitionOptions &options) {
     if (failed(dist::Partitioner(function, *mesh, options).run()))
       return failure();
   // Not needed any more.
-  module.walk([](Operation *op) { op->removeAttr(dist::kReduceFirstAttr); });
+  module.walk([&](Operation *op) {
+    op->removeAttr(dist::kReduceFirstAttr);
+    for (StringRef name : options.keepsPins
+                              ? llvm::ArrayRef<llvm::StringLiteral>()
+                              : dist::kPinAttrs)
+      op->removeAttr(name);
+  });
   return success();
 }
 
@@ -257,7 +271,8 @@ struct PartitionPass : impl::PartitionPassBase<PartitionPass> {
 
   void runOnOperation() override {
     if (failed(requireForm(*this, getOperation(), Form::Graph)) ||
-        failed(partition(getOperation(), {algorithm, reshardAfterForward})))
+        failed(
+            partition(getOperation(), {algorithm, reshardAfterForward, false})))
       signalPassFailure();
   }
 };

@@ -14,6 +14,8 @@ struct PartitionOptions {
   /// Gathers split states again after the first result that is no state, the
   /// loss, so that no rank keeps them whole until the gradients (ZeRO-3).
   bool reshardAfterForward = false;
+  /// Leaves pins (dialects/Dist/Pins.h), for what comes along other axes.
+  bool keepsPins = false;
 };
 
 } // namespace mlc

@@ -23,6 +23,14 @@ void Parts::set(Value whole, const Place &place, Value part) {
     tensor.isDeferred = false;
 }
 
+void Parts::prefer(Value whole, const Place &place) {
+  deferredCosts.clear();
+  auto &parts = tensors[whole].parts;
+  auto it = llvm::find_if(
+      parts, [&](const Part &part) { return isSame(part.place, place, axis); });
+  std::rotate(parts.begin(), it, std::next(it));
+}
+
 void Parts::forgetStates() {
   deferredCosts.clear();
   for (auto &[whole, tensor] : tensors) {

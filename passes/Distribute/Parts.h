@@ -28,6 +28,9 @@ public:
     tensors[whole].deferred = place;
     tensors[whole].isState = place.isSplit();
   }
+  /// Makes the part at `place`, which exists, the first: readers are planned
+  /// for it.
+  void prefer(mlir::Value whole, const Place &place);
   /// Whether it is not computed yet, except for parts that were needed.
   bool isDeferred(mlir::Value whole) const {
     auto it = tensors.find(whole);

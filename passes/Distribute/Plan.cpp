@@ -6,6 +6,7 @@
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Matchers.h"
 #include "passes/Distribute/Hoist.h"
+#include "passes/Distribute/Pin.h"
 
 using namespace mlir;
 using llvm::ArrayRef;
@@ -77,12 +78,8 @@ bool isZero(Value value) {
   return false;
 }
 
-using Kinds = SmallVector<std::optional<Reduction>>;
-
-/// A plan from the split and the operands that stay partial; nothing if the
-/// operator cannot be computed like this.
-static std::optional<Plan> makePlan(Operation *op, const Definition &definition,
-                                    Factor factor, const Kinds &kinds) {
+std::optional<Plan> makePlan(Operation *op, const Definition &definition,
+                             Factor factor, const Kinds &kinds) {
   std::optional<Partials> partials = findPartials(definition, factor, kinds);
   if (!partials)
     return std::nullopt;
@@ -131,10 +128,12 @@ class Chooser {
 public:
   Chooser(Operation *op, const Definition &definition, const Parts &parts,
           const Hints &hints, AxisAttr axis)
-      : op(op), definition(definition), parts(parts), hints(hints), axis(axis) {
-  }
+      : op(op), definition(definition), parts(parts), hints(hints), axis(axis),
+        pin(pinnedPlace(op, axis)) {}
 
   Plan choose() {
+    if (pin && pin->isSplit())
+      tryFactor({true, definition.results[0]}, *pin);
     for (auto [i, operand] : llvm::enumerate(op->getOperands()))
       if (Place place = parts.placeOf(operand); place.isSplit())
         tryFactor({false, unsigned(i)}, place);
@@ -249,9 +248,19 @@ private:
               bytesOf(stage.dims, result) *
                   movedShare(Place::partial(Reduction::Sum), Place::whole(),
                              axis));
-    if (!best || std::tie(plan.dataCost, plan.otherCost) <
-                     std::tie(best->dataCost, best->otherCost))
+    // What gives a split result where it is pinned goes before all others, and
+    // to one that is pinned whole, what computes parts.
+    const bool misses =
+        pin && (pin->isSplit() ? !isSame(plan.result, *pin, axis)
+                               : !plan.factor.extent);
+    if (pin && !isSame(plan.result, *pin, axis))
+      count(plan, result,
+            mlc::dist::bytesOf(result) * movedShare(plan.result, *pin, axis));
+    if (!best || std::tie(misses, plan.dataCost, plan.otherCost) <
+                     std::tie(bestMisses, best->dataCost, best->otherCost)) {
       best = std::move(plan);
+      bestMisses = misses;
+    }
   }
 
   /// The partial sum of a lookup counts as a cost of the table, to compare it
@@ -282,7 +291,9 @@ private:
   const Parts &parts;
   const Hints &hints;
   AxisAttr axis;
+  std::optional<Place> pin;
   std::optional<Plan> best;
+  bool bestMisses = false;
 };
 
 } // namespace

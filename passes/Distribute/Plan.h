@@ -37,7 +37,8 @@ struct Plan {
   double dataCost = 0, otherCost = 0;
 };
 
-/// The plan that moves the fewest bytes: first of tensors that depend on inputs
+/// The plan that gives a pinned result (Pin.h) where it is pinned and, of these
+/// or of all, moves the fewest bytes: first of tensors that depend on inputs
 /// (activations and gradients), then of the rest (weights, states). Candidates
 /// are the factors along which an operand is split, or along which an operand
 /// or the result is wanted; partial operands, passed on; and everything whole.
@@ -50,6 +51,14 @@ Plan choosePlan(mlir::Operation *op, const Definition &definition,
 /// that takes an exchange.
 std::optional<Plan> planPart(mlir::Operation *op, const Definition &definition,
                              const Place &place, AxisAttr axis);
+
+/// Which operands stay partial, and how they are reduced.
+using Kinds = llvm::SmallVector<std::optional<Reduction>>;
+
+/// A plan from the split and the operands that stay partial; nothing if the
+/// operator cannot be computed like this.
+std::optional<Plan> makePlan(mlir::Operation *op, const Definition &definition,
+                             Factor factor, const Kinds &kinds);
 
 /// The plan with everything whole.
 Plan planWhole(mlir::Operation *op, const Definition &definition);

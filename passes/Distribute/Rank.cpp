@@ -7,6 +7,7 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "passes/Distribute/Opaque.h"
 #include "passes/Distribute/Operators.h"
+#include "passes/Distribute/Pin.h"
 #include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
@@ -106,6 +107,8 @@ private:
     std::optional<Definition> definition = meaningOf(op);
     if (!definition)
       return visitOpaque(op);
+    if (std::optional<Place> pin = pinnedPlace(op, axis))
+      return visitPinned(op, *definition, *pin);
     if (std::optional<Place> place = placeOfDeferred(op, *definition))
       return defer(op, *definition, *place);
     Plan plan = choosePlan(op, *definition, parts, hints, axis);
@@ -118,6 +121,16 @@ private:
           failed(get(operand, Place::whole())))
         return failure();
     return defer(op, *definition, Place::whole());
+  }
+
+  /// Computes a result that the plan pins, and brings it where it is wanted.
+  LogicalResult visitPinned(Operation *op, const Definition &definition,
+                            const Place &pin) {
+    if (failed(emit(op, choosePlan(op, definition, parts, hints, axis))) ||
+        failed(get(op->getResult(0), pin)))
+      return failure();
+    parts.prefer(op->getResult(0), pin);
+    return success();
   }
 
   /// The place of a result that is better computed on demand: values that all
@@ -214,6 +227,13 @@ private:
     return success();
   }
 
+  /// Other axes are handled later.
+  static void keepPin(Operation *op, Value made) {
+    for (StringRef name : kPinAttrs)
+      if (Attribute pin = op->getAttr(name); pin && made.getDefiningOp())
+        made.getDefiningOp()->setAttr(name, pin);
+  }
+
   /// Computes the result at the plan's place, or whole if its part has no form.
   LogicalResult emit(Operation *op, const Plan &plan) {
     SmallVector<Value> operands;
@@ -231,6 +251,7 @@ private:
       return failure();
     if (!*made)
       return copyWhole(op);
+    keepPin(op, *made);
     parts.set(op->getResult(0), plan.result, *made);
     return success();
   }

@@ -2,7 +2,7 @@
 
 #include "passes/Memory/Exact.h"
 #include "passes/Memory/ExactRows.h"
-#include "rewrites/Support/KeepInterrupt.h"
+#include "runtime/KeepInterrupt.h"
 
 #include <algorithm>
 #include <cmath>

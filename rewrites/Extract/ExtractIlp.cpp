@@ -9,7 +9,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "rewrites/Extract/ExtractIlp.h"
-#include "rewrites/Support/KeepInterrupt.h"
+#include "runtime/KeepInterrupt.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
 #include <climits>

@@ -223,7 +223,7 @@ def test_one_dim_over_two_axes(tools, layers):
     (["--mesh=a=2", "--shard=w1=a+-"], "'-' is no axis of the mesh"),
     (["--mesh=a=2", "--shard=w1=a", "--shard=w1=-,a"], "'w1' is named twice; say it once, with the axes of all its dims"),
     (["--mesh=a=2", "--shard=w1=a,-,-"], "'w1' has 2 dims, and the sharding of 'w1' says how 3 are split"),
-    (["--mesh=a=2", "--shard=v=a"], "m.onnx: has no input, weight or output 'v' for --shard; it has x, y, w1, b, w2"),
+    (["--mesh=a=2", "--shard=v=a"], "m.onnx: has no input, weight, output or node 'v' for --shard; it has x, y, w1, b, w2"),
     (["--mesh=a=2", "--shard=x=a"], "input 'x' is split along the open dim N; give --dim N=SIZE"),
     (["--mesh=a=2", "--emit=cuda"], "--emit and --mesh exclude each other"),
 ])

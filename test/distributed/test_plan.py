@@ -146,7 +146,7 @@ def test_what_does_not_fit_is_named(tools, folder):
     assert "exclude each other; say it in the plan" in error("{}", "--mesh=a=2", code=2)
     assert """"shard": "x": there is no mesh with an axis 'data'; give one""" in error('{"shard": {"x": "data"}}')
     assert 'has no "mesh"; give {"AXIS": RANKS}' in error('{"algorithm": "ring"}')
-    assert "has no input, weight or output 'v'" in error('{"mesh": {"a": 2}, "shard": {"v": "a"}}', code=2)
+    assert "has no input, weight, output or node 'v'" in error('{"mesh": {"a": 2}, "shard": {"v": "a"}}', code=2)
     for memory in ("0", "-1", "1.5", '"1 GiB"', '"lots"', "true", "4611686018427387905"):
         assert '"memory": expected a' in error(f'{{"mesh": {{}}, "memory": {memory}}}')
     assert "exclude each other" in error('{"mesh": {}}', "--memory-budget=1GiB", code=2)

@@ -149,7 +149,7 @@ def test_plans(tools, tmp_path):
     (["--shard=first.weight=tensor"], "there is none; give --mesh=data=N,AXIS=N"),
     (["--mesh=data=2,tensor=2", "--ranks=4", "--shard=first.weight=model"], "'model' is no axis of the mesh"),
     (["--mesh=data=1,tensor=2", "--ranks=2", "--shard=frist.weight=tensor"],
-     "no trained weight and no input is called 'frist.weight'; did you mean 'first.weight'?"),
+     "no trained weight, input or node is called 'frist.weight'; did you mean 'first.weight'?"),
     (["--mesh=data=1,tensor=2", "--ranks=2", "--shard=first.bias=-,tensor"], "has 1 dims, and the sharding of 'first.bias' says how 2 are split"),
     (["--mesh=data=16", "--ranks=16"], "a batch of 9 samples is not one for 16 ranks"),
 ])

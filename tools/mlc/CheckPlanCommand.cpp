@@ -142,6 +142,9 @@ llvm::Error CheckPlanCommand::checkTensors(const onnx::GraphProto &graph,
     names.push_back(weight.name());
   for (const onnx::ValueInfoProto &output : graph.output())
     names.push_back(output.name());
+  for (const onnx::NodeProto &node : graph.node())
+    names.push_back(node.name().empty() && node.output_size() ? node.output(0)
+                                                              : node.name());
   if (plan.training)
     names.push_back(target);
   for (const runtime::TensorSharding &sharding : plan.shardings)
@@ -149,7 +152,7 @@ llvm::Error CheckPlanCommand::checkTensors(const onnx::GraphProto &graph,
           return runtime::matchesName(sharding.pattern, name);
         }))
       return inPlan("\"shard\": '" + printable(sharding.pattern) +
-                    "' is no input, weight or output of " + model.model +
+                    "' is no input, weight, output or node of " + model.model +
                     suggest(sharding.pattern, names));
   return llvm::Error::success();
 }

@@ -7,6 +7,7 @@
 #include "runtime/transport/Schedule.h"
 #include "tools/mlc/Failure.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace mlc;
 using namespace mlc::cli;
@@ -139,11 +140,16 @@ MeshFlags::weightsOf(const onnx::GraphProto &graph, llvm::StringRef file,
                     size_t(tensor.dims_size()) >= sharding->axes.size()))
       weights.push_back(tensor.name());
   }
+  llvm::StringSet<> nodes;
+  for (const onnx::NodeProto &node : graph.node())
+    nodes.insert(node.name().empty() && node.output_size() ? node.output(0)
+                                                           : node.name());
   for (const runtime::TensorSharding &sharding : made.shardings)
-    if (llvm::none_of(names, [&](llvm::StringRef name) {
+    if (!nodes.contains(sharding.pattern) &&
+        llvm::none_of(names, [&](llvm::StringRef name) {
           return runtime::matchesName(sharding.pattern, name);
         }))
-      return fail(Exit::Usage, file + ": has no input, weight or output '" +
+      return fail(Exit::Usage, file + ": has no input, weight, output or node '" +
                                    runtime::printable(sharding.pattern) +
                                    "' for --shard; it has " + listSome(names));
   return weights;

@@ -7,6 +7,7 @@
 #include "tools/mlc/OutputFile.h"
 #include "tools/mlc/PlanLayers.h"
 #include "tools/mlc/PlanPipelines.h"
+#include "tools/mlc/PlanShardings.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/JSON.h"
 #include <fmt/format.h>
@@ -18,12 +19,23 @@ namespace json = llvm::json;
 
 namespace {
 
+enum class Planner : uint8_t { Pipelines, Shardings };
+
 class PlanCommand : public Command {
 public:
   PlanCommand()
       : Command("plan", "Choose how ranks share a step of training "
                         "(docs/Planners.md)"),
         model(sub, "<model.onnx|layers.csv>"), training(sub), optimizer(sub),
+        shardings(sub, model, training, optimizer),
+        planner("planner", cl::desc("What is planned for a model (pipelines):"),
+                cl::values(clEnumValN(Planner::Pipelines, "pipelines",
+                                      "copies, stages, a schedule and "
+                                      "micro-batches, all weights whole"),
+                           clEnumValN(Planner::Shardings, "shardings",
+                                      "a mesh, and how weights and tensors "
+                                      "are split over it")),
+                cl::init(Planner::Pipelines), cl::sub(sub)),
         ranks("ranks", cl::init(0), cl::value_desc("number"),
               cl::desc("Ranks to plan for (all of the cluster)"), cl::sub(sub)),
         cluster("cluster", cl::init("cluster:this-machine"),
@@ -78,6 +90,8 @@ private:
   ModelOptions model;
   TrainingFlags training;
   OptimizerFlags optimizer;
+  ShardingPlanner shardings;
+  cl::opt<Planner> planner;
   cl::opt<int64_t> ranks;
   cl::opt<std::string> cluster;
   cl::opt<int64_t> samples;
@@ -242,11 +256,14 @@ llvm::Error PlanCommand::planModel() {
   auto machines = readCluster(cluster, all);
   if (!machines)
     return machines.takeError();
+  const int64_t count = ranks ? ranks.getValue() : machines->countRanks();
+  if (planner == Planner::Shardings)
+    return shardings.run(*machines, {cluster, count, samples, file, isJson});
   PipelineRequest request{model, training, optimizer, samples};
   request.microBatches.assign(microBatches.begin(), microBatches.end());
   request.schedules.assign(schedules.begin(), schedules.end());
   request.cluster = cluster;
-  request.ranks = ranks ? ranks.getValue() : machines->countRanks();
+  request.ranks = count;
   request.budget = budget;
   request.blocks = blocks;
   auto plans = planPipelines(request);

@@ -9,7 +9,7 @@
 // RUN: not mlc-opt %s --mlc-distribute-training="ranks=3 mesh=tensor=2 shard=b=-:tensor" 2>&1 | FileCheck %s --check-prefix=DIMS
 // RUN: not mlc-opt %s --mlc-distribute-training="ranks=3 mesh=tensor=2 shard=b=data" 2>&1 | FileCheck %s --check-prefix=DATA
 // RUN: not mlc-opt %s --mlc-distribute-training="ranks=3 mesh=tensor=2 shard=x=tensor" 2>&1 | FileCheck %s --check-prefix=SAMPLES
-// NAME: no trained weight and no input is called 'v'
+// NAME: no trained weight, input or node is called 'v'
 // DIMS: 'b' has 1 dims, and the sharding of 'b' says how 2 are split
 // DATA: the weight 'b' is split over the axis data, which splits samples; ZeRO splits weights over it
 // SAMPLES: the input "x" is split into samples over the axis data, not over 'tensor'; give data, or -, for its first dim

@@ -99,7 +99,7 @@ def test_what_simulate_saves(tools, tmp_path, model):
     ({"predicted": {"second": 1}}, '"predicted": "second" is no key of a prediction'),
     ({"predicted": {"seconds": -1}}, "expected seconds from 0 on"),
     ({"mesh": {"data": 4, "stage": 2}}, "a batch of 3 has no sample for each of 4 ranks"),
-    ({"shard": {"first.wei": "data"}}, "'first.wei' is no input, weight or output of .*; did you mean 'first.weight'"),
+    ({"shard": {"first.wei": "data"}}, "'first.wei' is no input, weight, output or node of .*; did you mean 'first.weight'"),
 ])
 def test_what_is_wrong(tools, tmp_path, model, change, problem):
     import re

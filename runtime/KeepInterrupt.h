@@ -1,7 +1,7 @@
 //===- KeepInterrupt.h - The interrupt signal around CBC --------*- C++ -*-===//
 
-#ifndef MLC_REWRITES_SUPPORT_KEEPINTERRUPT_H
-#define MLC_REWRITES_SUPPORT_KEEPINTERRUPT_H
+#ifndef MLC_RUNTIME_KEEPINTERRUPT_H
+#define MLC_RUNTIME_KEEPINTERRUPT_H
 
 #include <csignal>
 
@@ -28,4 +28,4 @@ private:
 
 } // namespace mlc
 
-#endif // MLC_REWRITES_SUPPORT_KEEPINTERRUPT_H
+#endif // MLC_RUNTIME_KEEPINTERRUPT_H

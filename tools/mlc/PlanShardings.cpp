@@ -1,0 +1,382 @@
+//===- PlanShardings.cpp - How a step is shared over a mesh ---------------===//
+
+#include "tools/mlc/PlanShardings.h"
+#include "dialects/Module/States.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "onnx-ml.pb.h"
+#include "passes/Distribute/DataParallel.h"
+#include "passes/Distribute/Partition.h"
+#include "passes/Distribute/Pin.h"
+#include "passes/Import/ModelFile.h"
+#include "passes/Shardings/ShardingProblem.h"
+#include "planner/choices/Solve.h"
+#include "runtime/Text.h"
+#include "runtime/plan/Bytes.h"
+#include "tools/mlc/Failure.h"
+#include "tools/mlc/MeshFlags.h"
+#include "tools/mlc/OutputFile.h"
+#include "llvm/Support/JSON.h"
+#include <fmt/format.h>
+#include <set>
+
+using namespace mlc;
+using namespace mlc::cli;
+namespace cl = llvm::cl;
+namespace json = llvm::json;
+
+/// The axis beside the one of samples, which the planner has to give.
+static constexpr const char *kTensorAxis = "tensor";
+
+ShardingPlanner::ShardingPlanner(cl::SubCommand &sub, ModelOptions &model,
+                                 const TrainingFlags &training,
+                                 const OptimizerFlags &optimizer)
+    : model(model), training(training), optimizer(optimizer),
+      mesh("mesh", cl::value_desc("data=N,axis=N"),
+           cl::desc("With --planner=shardings: plan for this mesh (all ways to "
+                    "write the number of ranks as data x tensor)"),
+           cl::sub(sub)),
+      memory("memory", cl::value_desc("bytes"),
+             cl::desc("With --planner=shardings: the memory of a rank for "
+                      "weights, what belongs to them, and intermediate "
+                      "results, as 16GB (the device's)"),
+             cl::sub(sub)) {}
+
+std::vector<const cl::Option *> ShardingPlanner::options() const {
+  return {&mesh, &memory};
+}
+
+/// Plans of training that have a mesh and no shardings yet.
+llvm::Expected<std::vector<runtime::Plan>>
+ShardingPlanner::meshes(int64_t ranks) const {
+  auto make = [](std::vector<runtime::MeshAxis> axes) {
+    runtime::Plan plan;
+    plan.training.emplace();
+    plan.training->ranks = axes.front().size;
+    plan.training->axes.assign(axes.begin() + 1, axes.end());
+    return plan;
+  };
+  std::vector<runtime::Plan> all;
+  if (mesh.empty()) {
+    for (int64_t tensor = 1; tensor <= ranks; ++tensor)
+      if (ranks % tensor == 0) {
+        std::vector<runtime::MeshAxis> axes{
+            {std::string(runtime::kDataAxis),
+             static_cast<uint32_t>(ranks / tensor)}};
+        if (tensor > 1)
+          axes.push_back({kTensorAxis, static_cast<uint32_t>(tensor)});
+        all.push_back(make(std::move(axes)));
+      }
+    return all;
+  }
+  runtime::Plan given;
+  if (llvm::Error error = addAxes(mesh, given))
+    return error;
+  int64_t product = 1;
+  for (const runtime::MeshAxis &axis : given.mesh)
+    product *= axis.size;
+  if (given.mesh.size() > 2 || given.mesh.front().name != runtime::kDataAxis)
+    return fail(Exit::Usage, "--mesh=" + mesh +
+                                 ": begins with the axis data, and has one "
+                                 "other axis at most");
+  if (product != ranks)
+    return fail(Exit::Usage,
+                fmt::format("--mesh={}: has {} ranks, and there are {}; give "
+                            "--ranks={}",
+                            mesh.getValue(), product, ranks, product));
+  all.push_back(make(given.mesh));
+  return all;
+}
+
+llvm::Expected<int64_t>
+ShardingPlanner::memoryOf(const simulator::Cluster &cluster) const {
+  if (memory.empty())
+    return static_cast<int64_t>(cluster.deviceOf(0).memoryBytes.value);
+  uint64_t bytes = 0;
+  if (!runtime::parseBytes(memory, bytes) || bytes == 0 ||
+      bytes > uint64_t(INT64_MAX) / 4)
+    return fail(Exit::Usage,
+                "--memory=" + memory + ": expected bytes, as 16GB or 1.5GiB");
+  return static_cast<int64_t>(bytes);
+}
+
+/// The function that has the step.
+static mlir::func::FuncOp stepOf(mlir::ModuleOp module) {
+  mlir::func::FuncOp step;
+  size_t most = 0;
+  for (auto function : module.getOps<mlir::func::FuncOp>())
+    if (size_t count = function.getBody().front().getOperations().size();
+        count > most) {
+      most = count;
+      step = function;
+    }
+  return step;
+}
+
+/// Says in the plan where a solution has weights and tensors inside.
+static llvm::Error addShardings(const dist::ShardingProblem &problem,
+                                const planner::Choices &choices,
+                                mlir::func::FuncOp step, llvm::StringRef axis,
+                                runtime::Plan &plan) {
+  auto add = [&](const std::string &name, const dist::Place &place) {
+    runtime::TensorSharding sharding{name, {{}}};
+    if (place.isSplit()) {
+      sharding.axes.resize(place.dim + 1);
+      sharding.axes.back().push_back(axis.str());
+    }
+    plan.shardings.push_back(std::move(sharding));
+  };
+  for (const auto &[owner, tensor] : problem.owners)
+    if (const auto &place = dist::ShardingProblem::placeOf(tensor, choices);
+        place.isSplit())
+      add(owner, place);
+  for (mlir::Operation &op : step.getBody().front().without_terminator()) {
+    if (!op.hasAttr(dist::kPinAttr) || op.hasAttr(dist::kPinGradientAttr))
+      continue;
+    auto it = problem.results.find(op.getResult(0));
+    if (it == problem.results.end())
+      continue;
+    // What stays partial is left to its readers.
+    const auto &place = dist::ShardingProblem::placeOf(it->second, choices);
+    if (!place.isPartial() && !place.hasHalo() &&
+        (place.isWhole() || place.unit.isConstant(1)) &&
+        cast<mlir::RankedTensorType>(op.getResult(0).getType()).getRank() > 0)
+      add(dist::nodeOf(&op).str(), place);
+  }
+  return llvm::Error::success();
+}
+
+/// Solves the choices along the second axis, after samples are split.
+llvm::Error ShardingPlanner::choose(const simulator::Cluster &cluster,
+                                    TrainingModel &read, bool needsReason,
+                                    Found &found) {
+  const runtime::TrainingPlan &split = *found.plan.training;
+  mlir::ModuleOp module = read.compilation->getModule();
+  DataParallelOptions samples;
+  samples.ranks = split.ranks;
+  if (mlir::failed(distributeTraining(module, samples)) ||
+      mlir::failed(partition(module, {"", false, /*keepsPins=*/true})))
+    return fail(Exit::Unsupported,
+                model.model + ": cannot be split into samples");
+  mlir::func::FuncOp step = stepOf(module);
+  const CostModel cost = read.compilation->makeCostModel();
+  MeshCosts costs(cluster, split.mesh());
+  const runtime::MeshAxis &axis = split.axes.front();
+  dist::ShardingOptions options;
+  options.axis =
+      dist::AxisAttr::get(module.getContext(), axis.name,
+                          IntExpr::constant(module.getContext(), axis.size));
+  options.costs.operation = [&](mlir::Operation *op) {
+    return costs.seconds(op, cost);
+  };
+  options.costs.exchange = [&](runtime::transport::Collective collective,
+                               double bytes) {
+    const bool isOfPart =
+        collective == runtime::transport::Collective::AllToAll;
+    return costs.exchange(axis.name, collective,
+                          isOfPart ? bytes / double(axis.size) : bytes);
+  };
+  options.ownerOf = [&](llvm::StringRef state) {
+    return getStateUse(module, state).owner;
+  };
+  auto bytes = memoryOf(cluster);
+  if (!bytes)
+    return bytes.takeError();
+  options.memory = *bytes;
+  options.needsReason = needsReason;
+  const dist::ShardingProblem problem = makeShardingProblem(step, options);
+  planner::ChoiceSolution solution;
+  if (auto status = planner::solveByElimination(problem.problem, {}, solution);
+      !status.ok()) {
+    status.message = fmt::format(
+        "{}: on {} ranks as data={}, {}={}: {}", model.model.getValue(),
+        split.countRanks(), split.ranks, axis.name, axis.size, status.message);
+    return statusFailure(status);
+  }
+  found.cost = solution.cost;
+  found.bound = solution.bound;
+  found.gap = solution.gap();
+  found.choices = problem.problem.nodes.size();
+  return addShardings(problem, solution.choices, step, axis.name, found.plan);
+}
+
+llvm::Expected<MeshCosts::Sum>
+ShardingPlanner::price(const simulator::Cluster &cluster,
+                       const runtime::Plan &plan) {
+  auto read = readTrainingModel(model, training, &optimizer, batch, {},
+                                plan.training->isSplit() ? &plan : nullptr);
+  if (!read)
+    return read.takeError();
+  hash = read->training.model;
+  const CostModel cost = read->compilation->makeCostModel();
+  return MeshCosts(cluster, plan.training->mesh())
+      .sum(read->compilation->getModule(), cost);
+}
+
+/// The names of the model's nodes, once each.
+static llvm::Expected<std::vector<std::string>>
+nodesOf(const std::string &path) {
+  auto file = ModelFile::open(path);
+  if (!file)
+    return withFile(path, Exit::BadFile, file.takeError());
+  std::vector<std::string> names;
+  std::set<std::string> known;
+  for (const onnx::NodeProto &node : file->proto().graph().node()) {
+    const std::string &name = node.name().empty() && node.output_size()
+                                  ? node.output(0)
+                                  : node.name();
+    if (!name.empty() && name.find('*') == std::string::npos &&
+        known.insert(name).second)
+      names.push_back(name);
+  }
+  return names;
+}
+
+/// A solution of the choices, carried out by the partitioner.
+llvm::Expected<ShardingPlanner::Found>
+ShardingPlanner::planChoices(const simulator::Cluster &cluster,
+                             const runtime::Plan &plan, bool needsReason) {
+  // Marks what can be pinned; one rank has all.
+  runtime::Plan marks;
+  marks.training.emplace();
+  auto nodes = nodesOf(model.model);
+  if (!nodes)
+    return nodes.takeError();
+  for (std::string &node : *nodes)
+    marks.shardings.push_back({std::move(node), {{}}});
+  auto read = readTrainingModel(model, training, &optimizer, batch, {}, &marks);
+  if (!read)
+    return read.takeError();
+  Found found;
+  found.plan = plan;
+  if (llvm::Error error = choose(cluster, *read, needsReason, found))
+    return error;
+  auto step = price(cluster, found.plan);
+  if (!step)
+    return step.takeError();
+  found.step = *step;
+  return found;
+}
+
+/// The best plan of a mesh. The partitioner does not follow all choices of the
+/// backward pass, so two problems are solved, and what is faster counts: one in
+/// which operators choose freely, which gives the bound, and one in which the
+/// partitioner has a reason for each choice.
+llvm::Expected<ShardingPlanner::Found>
+ShardingPlanner::planMesh(const simulator::Cluster &cluster,
+                          const runtime::Plan &plan) {
+  if (plan.training->axes.empty()) {
+    Found found;
+    found.plan = plan;
+    auto step = price(cluster, plan);
+    if (!step)
+      return step.takeError();
+    found.step = *step;
+    return found;
+  }
+  auto freely = planChoices(cluster, plan, /*needsReason=*/false);
+  if (!freely)
+    return freely.takeError();
+  auto follows = planChoices(cluster, plan, /*needsReason=*/true);
+  if (!follows)
+    return follows.takeError();
+  if (follows->step.seconds() < freely->step.seconds()) {
+    freely->plan = follows->plan;
+    freely->step = follows->step;
+  }
+  return freely;
+}
+
+static std::string describeMesh(const runtime::Plan &plan) {
+  std::string text;
+  for (const runtime::MeshAxis &axis : plan.training->mesh())
+    text +=
+        (text.empty() ? "" : ",") + axis.name + "=" + std::to_string(axis.size);
+  return text;
+}
+
+void ShardingPlanner::print(const std::vector<Found> &all, const Found &best,
+                            bool asJson) const {
+  if (asJson) {
+    json::Array meshes;
+    for (const Found &found : all) {
+      json::Object one{{"mesh", describeMesh(found.plan)},
+                       {"seconds", found.step.seconds()},
+                       {"computing_seconds", found.step.computing},
+                       {"exchanging_seconds", found.step.exchanging},
+                       {"exchanges", found.step.exchanges},
+                       {"exchanged_bytes", found.step.bytes}};
+      if (found.choices) {
+        one["cost"] = found.cost;
+        one["bound"] = found.bound;
+        one["gap"] = found.gap;
+        one["choices"] = int64_t(found.choices);
+      }
+      meshes.push_back(std::move(one));
+    }
+    json::Object shard;
+    for (const runtime::TensorSharding &sharding : best.plan.shardings)
+      shard[json::fixUTF8(sharding.pattern)] = sharding.text();
+    llvm::outs() << json::Value(json::Object{{"mesh", describeMesh(best.plan)},
+                                             {"seconds", best.step.seconds()},
+                                             {"meshes", std::move(meshes)},
+                                             {"shard", std::move(shard)}})
+                 << '\n';
+    return;
+  }
+  for (const Found &found : all) {
+    llvm::outs() << fmt::format(
+        "{}: {:.4g} ms, of these {:.4g} ms for {} exchanges",
+        describeMesh(found.plan), found.step.seconds() * 1e3,
+        found.step.exchanging * 1e3, found.step.exchanges);
+    if (found.choices)
+      llvm::outs() << fmt::format(
+          "; by the choices of {} operators and tensors {:.4g} ms, at least "
+          "{:.4g} ms, gap {:.2f} %",
+          found.choices, found.cost * 1e3, found.bound * 1e3, found.gap * 100);
+    llvm::outs() << '\n';
+  }
+  llvm::outs() << "the fastest: " << describeMesh(best.plan) << '\n';
+  for (const runtime::TensorSharding &sharding : best.plan.shardings)
+    llvm::outs() << "  " << runtime::printable(sharding.pattern) << " "
+                 << sharding.text() << '\n';
+}
+
+llvm::Error ShardingPlanner::run(const simulator::Cluster &cluster,
+                                 const Request &request) {
+  batch = request.samples;
+  const std::string &target = cluster.deviceOf(0).target;
+  if (model.target.getNumOccurrences() == 0 && !target.empty())
+    model.target = target;
+  auto plans = meshes(request.ranks);
+  if (!plans)
+    return plans.takeError();
+  std::vector<Found> all;
+  llvm::Error first = llvm::Error::success();
+  for (const runtime::Plan &plan : *plans) {
+    auto found = planMesh(cluster, plan);
+    if (found)
+      all.push_back(std::move(*found));
+    else if (!first)
+      first = found.takeError();
+    else
+      llvm::consumeError(found.takeError());
+  }
+  // A mesh may have more ranks than samples, or too little memory.
+  if (all.empty())
+    return first;
+  llvm::consumeError(std::move(first));
+  Found &best = *std::min_element(all.begin(), all.end(),
+                                  [](const Found &a, const Found &b) {
+                                    return a.step.seconds() < b.step.seconds();
+                                  });
+  print(all, best, request.asJson);
+  if (request.output.empty())
+    return llvm::Error::success();
+  best.plan.origin.model = {model.model, hash};
+  best.plan.origin.cluster = request.cluster;
+  best.plan.origin.predicted = {best.step.seconds(), best.step.computing};
+  return writeOutputs({{request.output, [&](llvm::raw_ostream &os) {
+                          os << best.plan.text();
+                          return llvm::Error::success();
+                        }}});
+}

@@ -1,0 +1,71 @@
+//===- PlanShardings.h - How a step is shared over a mesh -------*- C++ -*-===//
+
+#ifndef MLC_TOOLS_MLC_PLANSHARDINGS_H
+#define MLC_TOOLS_MLC_PLANSHARDINGS_H
+
+#include "simulator/cluster/Cluster.h"
+#include "tools/mlc/MeshCosts.h"
+#include "tools/mlc/OptimizerFlags.h"
+#include "tools/mlc/TrainingFlags.h"
+
+namespace mlc::cli {
+
+/// The flags of `mlc plan MODEL`, and what they plan: the mesh, and where
+/// weights and tensors inside the model are split over it (docs/Planners.md).
+class ShardingPlanner {
+public:
+  /// The model's flags are those of the command, and outlive this.
+  ShardingPlanner(llvm::cl::SubCommand &sub, ModelOptions &model,
+                  const TrainingFlags &training,
+                  const OptimizerFlags &optimizer);
+
+  /// Its own flags.
+  std::vector<const llvm::cl::Option *> options() const;
+
+  struct Request {
+    std::string cluster; ///< its name
+    int64_t ranks = 1;
+    /// Samples of a step, of all ranks together; 0: as the model has them.
+    int64_t samples = 0;
+    std::string output; ///< the plan's file, or empty
+    bool asJson = false;
+  };
+  /// Plans for so many ranks of the cluster; prints what was found, and writes
+  /// the plan.
+  llvm::Error run(const simulator::Cluster &cluster, const Request &request);
+
+private:
+  /// What was found for a mesh.
+  struct Found {
+    runtime::Plan plan;
+    /// By the choices, where there are some; `cost` of those of this plan.
+    double cost = 0, bound = 0, gap = 0;
+    size_t choices = 0;
+    MeshCosts::Sum step;
+  };
+
+  llvm::Expected<std::vector<runtime::Plan>> meshes(int64_t ranks) const;
+  llvm::Expected<Found> planMesh(const simulator::Cluster &cluster,
+                                 const runtime::Plan &plan);
+  llvm::Error choose(const simulator::Cluster &cluster, TrainingModel &read,
+                     bool needsReason, Found &found);
+  llvm::Expected<Found> planChoices(const simulator::Cluster &cluster,
+                                    const runtime::Plan &plan,
+                                    bool needsReason);
+  llvm::Expected<MeshCosts::Sum> price(const simulator::Cluster &cluster,
+                                       const runtime::Plan &plan);
+  llvm::Expected<int64_t> memoryOf(const simulator::Cluster &cluster) const;
+  void print(const std::vector<Found> &all, const Found &best,
+             bool asJson) const;
+
+  ModelOptions &model;
+  const TrainingFlags &training;
+  const OptimizerFlags &optimizer;
+  llvm::cl::opt<std::string> mesh, memory;
+  int64_t batch = 0; ///< samples of a step
+  std::string hash;  ///< of the model
+};
+
+} // namespace mlc::cli
+
+#endif // MLC_TOOLS_MLC_PLANSHARDINGS_H
