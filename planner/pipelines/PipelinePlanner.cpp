@@ -1,12 +1,14 @@
 //===- PipelinePlanner.cpp - Stages and a schedule for a step -------------===//
 
 #include "planner/pipelines/PipelinePlanner.h"
+#include "planner/pipelines/Rows.h"
 #include "planner/stages/StagePlanner.h"
 #include "runtime/schedule/Generate.h"
 
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <numeric>
 
 using namespace mlc::simulator;
 using mlc::runtime::Status;
@@ -15,117 +17,49 @@ using schedule::ActionKind;
 
 namespace mlc::planner {
 
-std::vector<size_t> divideRow(const std::vector<double> &weights,
-                              size_t stages) {
-  const size_t count = weights.size();
-  std::vector<double> sums(count + 1);
-  for (size_t i = 0; i < count; ++i)
-    sums[i + 1] = sums[i] + weights[i];
-  // By parts and weights: the heaviest of the parts, and where the last begins.
-  constexpr double infinite = std::numeric_limits<double>::infinity();
-  std::vector<std::vector<double>> heaviest(
-      stages + 1, std::vector<double>(count + 1, infinite));
-  std::vector<std::vector<size_t>> begins(stages + 1,
-                                          std::vector<size_t>(count + 1));
-  heaviest[0][0] = 0;
-  for (size_t parts = 1; parts <= stages; ++parts)
-    for (size_t end = parts; end <= count; ++end)
-      for (size_t begin = parts - 1; begin < end; ++begin) {
-        const double most =
-            std::max(heaviest[parts - 1][begin], sums[end] - sums[begin]);
-        if (most >= heaviest[parts][end])
-          continue;
-        heaviest[parts][end] = most;
-        begins[parts][end] = begin;
-      }
-  std::vector<size_t> ends(stages);
-  size_t end = count;
-  for (size_t parts = stages; parts > 0; --parts) {
-    ends[parts - 1] = end;
-    end = begins[parts][end];
-  }
-  return ends;
+static bool isBetter(const PipelineChoice &a, const PipelineChoice &b) {
+  return std::pair(a.excess, a.span) < std::pair(b.excess, b.span);
 }
-
-//===----------------------------------------------------------------------===//
-// Memory
-//===----------------------------------------------------------------------===//
-
-StepMemory joinMemory(const StepMemory &blocks, const std::vector<size_t> &ends,
-                      bool splitsBackward) {
-  auto stageOf = [&](int64_t block) {
-    return std::upper_bound(ends.begin(), ends.end(), size_t(block)) -
-           ends.begin();
-  };
-  auto entryOf = [&](StageEntry entry) {
-    entry.stage = stageOf(entry.stage);
-    if (!splitsBackward && (entry.kind == ActionKind::InputGradient ||
-                            entry.kind == ActionKind::WeightGradient))
-      entry.kind = ActionKind::Backward;
-    return entry;
-  };
-  auto entriesOf = [&](const std::vector<StageEntry> &all) {
-    std::vector<StageEntry> found;
-    for (const StageEntry &entry : all)
-      if (const StageEntry own = entryOf(entry);
-          std::find(found.begin(), found.end(), own) == found.end())
-        found.push_back(own);
-    return found;
-  };
-  StepMemory joined;
-  joined.samples = blocks.samples;
-  std::map<StageEntry, StepMemory::Entry> entries;
-  for (const StepMemory::Entry &block : blocks.entries) {
-    StepMemory::Entry &own = entries[entryOf(block.entry)];
-    own.entry = entryOf(block.entry);
-    own.arena = std::max(own.arena, block.arena);
-    own.scratch = std::max(own.scratch, block.scratch);
-  }
-  std::map<StageEntry, int64_t> inside;
-  for (const StepMemory::Value &value : blocks.values) {
-    StepMemory::Value own{entryOf(value.source), entriesOf(value.readers),
-                          value.bytes};
-    std::erase(own.readers, own.source);
-    if (own.readers.empty())
-      inside[own.source] = std::max(inside[own.source], own.bytes);
-    else
-      joined.values.push_back(std::move(own));
-  }
-  for (auto &[name, entry] : entries) {
-    entry.arena += inside[name];
-    joined.entries.push_back(entry);
-  }
-  for (const StepMemory::State &state : blocks.states)
-    joined.states.push_back({entriesOf(state.users), state.bytes,
-                             state.sumOf < 0 ? -1 : stageOf(state.sumOf)});
-  return joined;
-}
-
-//===----------------------------------------------------------------------===//
-// Search
-//===----------------------------------------------------------------------===//
 
 struct PipelinePlanner::Search {
   schedule::Table table; ///< without transfers
   bool splitsBackward = false;
+  std::vector<size_t> kinds; ///< of the slowest device that has a stage
 
-  Status make(const schedule::ScheduleOptions &options);
+  Status make(const PipelineProblem &problem,
+              const schedule::ScheduleOptions &options);
 };
 
-Status PipelinePlanner::Search::make(const schedule::ScheduleOptions &options) {
+Status PipelinePlanner::Search::make(const PipelineProblem &problem,
+                                     const schedule::ScheduleOptions &options) {
   if (Status status = schedule::generate(options, table); !status.ok())
     return status;
   for (const auto &actions : table.ranks)
     for (const schedule::Action &action : actions)
       splitsBackward |= action.kind == ActionKind::WeightGradient;
+  const StepOnRanks step(problem.blocks.front(), table);
+  for (int64_t stage = 0; stage < table.countStages(); ++stage) {
+    size_t slowest = problem.kinds[size_t(step.ranksOf(stage).front())];
+    for (int rank : step.ranksOf(stage))
+      if (const size_t kind = problem.kinds[size_t(rank)];
+          problem.blocks[kind].computing() >
+          problem.blocks[slowest].computing())
+        slowest = kind;
+    kinds.push_back(slowest);
+  }
   return Status::success();
 }
 
+/// The memory of the smallest device of a rank's copies.
 static int64_t capacityOf(const PipelineProblem &problem, size_t rank) {
-  const double bytes = problem.network->getCluster()
-                           .deviceOf(int(problem.ranks[rank]))
-                           .memoryBytes.value;
-  return bytes > 0 ? int64_t(bytes) : std::numeric_limits<int64_t>::max();
+  const Cluster &cluster = problem.network->getCluster();
+  int64_t least = std::numeric_limits<int64_t>::max();
+  for (int64_t copy = 0; copy < problem.copies; ++copy) {
+    const int64_t other = problem.ranks[rank] + copy * problem.stride;
+    const double bytes = cluster.deviceOf(int(other)).memoryBytes.value;
+    least = bytes > 0 ? std::min(least, int64_t(bytes)) : least;
+  }
+  return least;
 }
 
 /// Adds to updates what the copies take to add up gradients.
@@ -151,9 +85,22 @@ static Status addSums(const PipelineProblem &problem,
   return Status::success();
 }
 
+/// The stages, each with the times of the slowest device of its ranks.
+StepCosts PipelinePlanner::join(const Search &search,
+                                const std::vector<size_t> &ends) const {
+  StepCosts costs = problem.blocks.front().join(ends);
+  for (size_t kind = 0; kind < problem.blocks.size(); ++kind) {
+    const StepCosts own = problem.blocks[kind].join(ends);
+    for (size_t stage = 0; stage < ends.size(); ++stage)
+      if (search.kinds[stage] == kind)
+        costs.times[stage] = own.times[stage];
+  }
+  return costs;
+}
+
 Status PipelinePlanner::evaluate(const Search &search, PipelineChoice &choice) {
   ++timelines;
-  StepCosts costs = problem.blocks.join(choice.ends);
+  StepCosts costs = join(search, choice.ends);
   schedule::Table table = search.table;
   Timeline timeline;
   Status status = addSums(problem, table, costs);
@@ -174,7 +121,7 @@ Status PipelinePlanner::evaluate(const Search &search, PipelineChoice &choice) {
   for (int64_t bytes : sent)
     choice.sent = std::max(choice.sent, bytes);
   const StepMemory memory =
-      joinMemory(problem.memory, choice.ends, search.splitsBackward);
+      problem.memory.join(choice.ends, search.splitsBackward);
   choice.memory = choice.excess = 0;
   const std::vector<RankMemory> all = findMemory(table, memory);
   for (size_t rank = 0; rank < all.size(); ++rank) {
@@ -183,10 +130,6 @@ Status PipelinePlanner::evaluate(const Search &search, PipelineChoice &choice) {
     choice.excess += std::max<int64_t>(0, bytes - capacityOf(problem, rank));
   }
   return status;
-}
-
-static bool isBetter(const PipelineChoice &a, const PipelineChoice &b) {
-  return std::pair(a.excess, a.span) < std::pair(b.excess, b.span);
 }
 
 /// Moves one end after the other, by fewer and fewer blocks.
@@ -211,9 +154,60 @@ void PipelinePlanner::improve(const Search &search, PipelineChoice &best) {
   }
 }
 
+std::vector<std::vector<size_t>>
+PipelinePlanner::starts(const Search &search) const {
+  const StepOnRanks step(problem.blocks.front(), search.table);
+  const size_t stages = search.kinds.size();
+  std::vector<std::vector<double>> weights(stages), cuts(stages - 1);
+  for (size_t stage = 0; stage < stages; ++stage)
+    for (const StageTimes &times : problem.blocks[search.kinds[stage]].times)
+      weights[stage].push_back(
+          toSeconds(times.forward + times.input + times.weight));
+  // What crosses a cut, forward and back.
+  std::vector<int64_t> bytes(weights.front().size());
+  for (const StepCosts::Value &value : problem.blocks.front().values) {
+    int64_t first = value.stage, last = value.stage;
+    for (int64_t reader : value.readers) {
+      first = std::min(first, reader);
+      last = std::max(last, reader);
+    }
+    for (int64_t cut = first + 1; cut <= last && !value.isOfUpdate; ++cut)
+      bytes[size_t(cut)] += value.bytes;
+  }
+  for (size_t stage = 1; stage < stages; ++stage) {
+    const auto from = size_t(step.ranksOf(int64_t(stage) - 1).front()),
+               to = size_t(step.ranksOf(int64_t(stage)).front());
+    for (int64_t size : bytes)
+      cuts[stage - 1].push_back(toSeconds(problem.network->transfer(
+          int(problem.ranks[from]), int(problem.ranks[to]), size)));
+  }
+  std::vector<std::vector<size_t>> all = {divideRow(weights)};
+  double heaviest = 0;
+  size_t begin = 0;
+  for (size_t stage = 0; stage < stages; begin = all.front()[stage++])
+    heaviest = std::max(
+        heaviest, std::accumulate(
+                      weights[stage].begin() + long(begin),
+                      weights[stage].begin() + long(all.front()[stage]), 0.0));
+  for (double more : {1.05, 1.2, 1.5, 2.0, 4.0, 1e300})
+    if (auto ends = cutRow(weights, cuts, heaviest * more);
+        !ends.empty() && std::find(all.begin(), all.end(), ends) == all.end())
+      all.push_back(std::move(ends));
+  return all;
+}
+
+/// Goes on from the best of the starts, which `best` has one of.
 Status PipelinePlanner::begin(const Search &search, Time worth,
                               PipelineChoice &best) {
   Status status = evaluate(search, best);
+  for (std::vector<size_t> &ends : starts(search)) {
+    PipelineChoice other = best;
+    other.ends = std::move(ends);
+    if (status.ok() && other.ends.size() == best.ends.size() &&
+        other.ends != best.ends && timelines < budget &&
+        evaluate(search, other).ok() && isBetter(other, best))
+      best = std::move(other);
+  }
   if (status.ok() && (best.excess > 0 || best.span <= worth))
     improve(search, best);
   return status;
@@ -227,17 +221,15 @@ Status PipelinePlanner::plan(const std::string &name, int64_t chunks,
   options.chunks = chunks;
   options.microBatches = problem.microBatches;
   Search search;
-  if (Status status = search.make(options); !status.ok())
+  if (Status status = search.make(problem, options); !status.ok())
     return status;
   const auto stages = size_t(search.table.countStages());
-  std::vector<double> weights;
-  for (const StageTimes &times : problem.blocks.times)
-    weights.push_back(toSeconds(times.forward + times.input + times.weight));
-  if (weights.size() < stages)
-    return Status::error(MLC_USAGE,
-                         std::to_string(stages) + " stages cannot be made of " +
-                             std::to_string(weights.size()) + " blocks");
-  best = {name, chunks, {}, divideRow(weights, stages)};
+  const size_t blocks = problem.blocks.front().times.size();
+  if (blocks < stages)
+    return Status::error(MLC_USAGE, std::to_string(stages) +
+                                        " stages cannot be made of " +
+                                        std::to_string(blocks) + " blocks");
+  best = {name, chunks, {}, starts(search).front()};
   return begin(search, worth, best);
 }
 
@@ -266,7 +258,7 @@ Status PipelinePlanner::planReplicas(const std::string &name, Time worth,
   const Cluster &cluster = problem.network->getCluster();
   const Level &level = cluster.levels[size_t(
       cluster.levelOf(int(problem.ranks.front()), int(problem.ranks.back())))];
-  const std::vector<Layer> layers = layersOf(problem.blocks);
+  const std::vector<Layer> layers = layersOf(problem.blocks.front());
   const std::vector<MachineLevel> levels = {{ranks, level.bandwidth.at(2)}};
   constexpr double mostSteps = 1e8;
   if (stepsToDivide(layers.size(), levels) > mostSteps)
@@ -283,19 +275,27 @@ Status PipelinePlanner::planReplicas(const std::string &name, Time worth,
   options.microBatches = problem.microBatches;
   options.replicas = best.replicas;
   Search search;
-  if (Status status = search.make(options); !status.ok())
+  if (Status status = search.make(problem, options); !status.ok())
     return status;
   return begin(search, worth, best);
 }
 
 Time PipelinePlanner::bound() const {
-  Time all = 0, way = 0;
-  for (const StageTimes &times : problem.blocks.times) {
-    all += times.forward + times.input + times.weight;
-    way += times.forward + times.input;
+  // Ranks share all work so that they end together; a micro-batch goes through
+  // all blocks, on the fastest devices.
+  double perSecond = 0;
+  for (size_t kind : problem.kinds)
+    perSecond +=
+        1 / std::max(toSeconds(problem.blocks[kind].computing()), 1e-12);
+  Time way = kLongestTime;
+  for (const StepCosts &blocks : problem.blocks) {
+    Time own = 0;
+    for (const StageTimes &times : blocks.times)
+      own += times.forward + times.input;
+    way = std::min(way, own);
   }
-  const auto ranks = int64_t(problem.ranks.size());
-  return std::max((all * problem.microBatches + ranks - 1) / ranks, way);
+  // A picosecond less, since times are rounded.
+  return std::max(toTime(double(problem.microBatches) / perSecond) - 1, way);
 }
 
 } // namespace mlc::planner

@@ -16,12 +16,15 @@
 namespace mlc::planner {
 
 struct PipelineProblem {
-  /// What blocks take for one micro-batch of one copy of the pipeline.
-  simulator::StepCosts blocks;
+  /// What blocks take for one micro-batch of one copy of the pipeline, on each
+  /// kind of device; they differ in times alone. At least one.
+  std::vector<simulator::StepCosts> blocks;
   simulator::StepMemory memory;
   const simulator::Network *network = nullptr;
   /// The cluster's ranks of the first copy, at least two.
   std::vector<int64_t> ranks;
+  /// The kind of each rank's device, the slowest of all copies.
+  std::vector<size_t> kinds;
   /// Copies share the batch and add up their gradients in updates: rank r of
   /// copy k is ranks[r] + k * stride of the cluster.
   int64_t copies = 1, stride = 0;
@@ -56,11 +59,12 @@ public:
       : problem(problem), budget(budget) {}
 
   /// A good choice of a schedule, by excess and then by span, with `chunks`
-  /// stages a rank where it takes several. Stages begin as an exact dynamic
-  /// program makes them, the heaviest as light as possible; then their ends
-  /// move while that is better, unless stages fit that take more than `worth`.
-  /// Fails as schedule::generate() does, and where there are fewer blocks than
-  /// stages.
+  /// stages a rank where it takes several. Stages begin as the best of what
+  /// exact dynamic programs make: the heaviest stage as light as possible, or
+  /// messages as short as possible for several limits of the heaviest. Then
+  /// their ends move while that is better, unless stages fit that take more
+  /// than `worth`. Fails as schedule::generate() does, and where there are
+  /// fewer blocks than stages.
   runtime::Status plan(const std::string &schedule, int64_t chunks,
                        simulator::Time worth, PipelineChoice &best);
 
@@ -77,7 +81,10 @@ public:
 
 private:
   struct Search;
+  simulator::StepCosts join(const Search &search,
+                            const std::vector<size_t> &ends) const;
   runtime::Status evaluate(const Search &search, PipelineChoice &choice);
+  std::vector<std::vector<size_t>> starts(const Search &search) const;
   runtime::Status begin(const Search &search, simulator::Time worth,
                         PipelineChoice &best);
   void improve(const Search &search, PipelineChoice &best);
@@ -85,18 +92,6 @@ private:
   const PipelineProblem &problem;
   int64_t budget, timelines = 0;
 };
-
-/// Ends of `stages` parts of a row of weights, the heaviest of which is as
-/// light as possible; of equal ones the first. Each part has a weight at least.
-std::vector<size_t> divideRow(const std::vector<double> &weights,
-                              size_t stages);
-
-/// The entries of fewer stages, as StepCosts::join() has them. What an entry of
-/// several blocks needs for intermediate results is estimated: the most of a
-/// block's, and what its blocks give each other.
-simulator::StepMemory joinMemory(const simulator::StepMemory &blocks,
-                                 const std::vector<size_t> &ends,
-                                 bool splitsBackward);
 
 } // namespace mlc::planner
 

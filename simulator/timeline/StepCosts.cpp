@@ -10,6 +10,13 @@ using namespace mlc::runtime::schedule;
 
 namespace mlc::simulator {
 
+Time StepCosts::computing() const {
+  Time sum = 0;
+  for (const StageTimes &stage : times)
+    sum += stage.forward + stage.input + stage.weight;
+  return sum;
+}
+
 StepCosts StepCosts::join(std::span<const size_t> ends) const {
   StepCosts joined;
   std::vector<int64_t> stageOf;

@@ -32,6 +32,8 @@ struct StepCosts {
   std::vector<int64_t> sums;
 
   int64_t countStages() const { return static_cast<int64_t>(times.size()); }
+  /// What all stages compute for a micro-batch.
+  Time computing() const;
   /// The costs of fewer stages, each of several in a row: the stages below
   /// ends[0], those from there below ends[1], ... A value goes once to a stage
   /// that reads it several times.

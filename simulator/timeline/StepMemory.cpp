@@ -23,6 +23,56 @@ const RankMemory::Point *RankMemory::findBeyond(int64_t bytes) const {
   return nullptr;
 }
 
+StepMemory StepMemory::join(std::span<const size_t> ends,
+                            bool splitsBackward) const {
+  auto stageOf = [&](int64_t block) {
+    return std::upper_bound(ends.begin(), ends.end(), size_t(block)) -
+           ends.begin();
+  };
+  auto entryOf = [&](StageEntry entry) {
+    entry.stage = stageOf(entry.stage);
+    if (!splitsBackward && (entry.kind == ActionKind::InputGradient ||
+                            entry.kind == ActionKind::WeightGradient))
+      entry.kind = ActionKind::Backward;
+    return entry;
+  };
+  auto entriesOf = [&](const std::vector<StageEntry> &all) {
+    std::vector<StageEntry> found;
+    for (const StageEntry &entry : all)
+      if (const StageEntry own = entryOf(entry);
+          std::find(found.begin(), found.end(), own) == found.end())
+        found.push_back(own);
+    return found;
+  };
+  StepMemory joined;
+  joined.samples = samples;
+  std::map<StageEntry, StepMemory::Entry> named;
+  for (const StepMemory::Entry &block : entries) {
+    StepMemory::Entry &own = named[entryOf(block.entry)];
+    own.entry = entryOf(block.entry);
+    own.arena = std::max(own.arena, block.arena);
+    own.scratch = std::max(own.scratch, block.scratch);
+  }
+  std::map<StageEntry, int64_t> inside;
+  for (const StepMemory::Value &value : values) {
+    StepMemory::Value own{entryOf(value.source), entriesOf(value.readers),
+                          value.bytes};
+    std::erase(own.readers, own.source);
+    if (own.readers.empty())
+      inside[own.source] = std::max(inside[own.source], own.bytes);
+    else
+      joined.values.push_back(std::move(own));
+  }
+  for (auto &[name, entry] : named) {
+    entry.arena += inside[name];
+    joined.entries.push_back(entry);
+  }
+  for (const StepMemory::State &state : states)
+    joined.states.push_back({entriesOf(state.users), state.bytes,
+                             state.sumOf < 0 ? -1 : stageOf(state.sumOf)});
+  return joined;
+}
+
 namespace {
 
 /// Which ranks run which stages.

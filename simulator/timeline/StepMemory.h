@@ -13,6 +13,7 @@
 
 #include "runtime/schedule/StageEntry.h"
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -45,6 +46,12 @@ struct StepMemory {
   std::vector<State> states;
   /// The inputs of a micro-batch, which each rank has.
   int64_t samples = 0;
+
+  /// The memory of fewer stages, as StepCosts::join() has them. I and W are
+  /// one entry B unless `splitsBackward`. What an entry of several stages needs
+  /// for intermediate results is estimated: the most of one of them, and what
+  /// they give each other.
+  StepMemory join(std::span<const size_t> ends, bool splitsBackward) const;
 };
 
 /// Bytes by what they are for.

@@ -8,6 +8,8 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
+import random_clusters
+
 LAYERS = 8
 
 
@@ -166,3 +168,10 @@ def test_layers_take_no_flags_of_models(tools, tmp_path):
     for flag in ("--samples=1", "--micro-batches=1", "--schedules=1f1b", "--budget=1", "--blocks=2", "--compare", "-o=p.json"):
         done = tools.mlc("plan", tmp_path / "layers.csv", "--edges=e.csv", flag)
         assert done.returncode == 2 and "is of models; the file has layers (.csv)" in done.stderr, done.stderr
+
+
+@pytest.mark.parametrize("seed", [5, 8, 18, 20, 34])
+def test_random_clusters(tools, tmp_path, seed):
+    """Devices that differ, links and memory that decide, and clusters without a plan (random_clusters.py has more)."""
+    told = random_clusters.check(tools.build / "bin/mlc", tmp_path, seed)
+    assert ("no plan fits" in told) == (seed == 8) and ("no schedule runs" in told) == (seed == 34)

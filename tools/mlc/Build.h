@@ -106,9 +106,10 @@ public:
   /// The target of code generation, and its backend.
   CodeTarget getCodeTarget() const { return compileOptions.getCodeTarget(); }
   /// The cost model of the search; refers to this compilation.
-  CostModel makeCostModel() const {
-    return mlc::makeCostModel(compileOptions.getCodeTarget(),
-                              compileOptions.rewriting);
+  CostModel makeCostModel() const { return makeCostModel(getCodeTarget()); }
+  /// The same for another target.
+  CostModel makeCostModel(const CodeTarget &target) const {
+    return mlc::makeCostModel(target, compileOptions.rewriting);
   }
   /// The result of the search, once the optimize phase is over; nothing without
   /// a search.

@@ -118,11 +118,11 @@ Time EntryTimes::timeOfNeighbours(mlir::Operation *op, int64_t rank) const {
   return longest;
 }
 
-llvm::Expected<Time> EntryTimes::time(mlir::Operation *collective,
-                                      int64_t rank) const {
+llvm::Expected<Time> EntryTimes::timeOfCollective(mlir::Operation *op,
+                                                  int64_t rank) const {
   CollectiveCall call;
-  if (!findCall(collective, rank, call))
-    return timeOfNeighbours(collective, rank);
+  if (!findCall(op, rank, call))
+    return timeOfNeighbours(op, rank);
   Time time = 0;
   if (call.ranks.size() > 1)
     if (auto status = network.collective(call, time); !status.ok())
@@ -130,7 +130,25 @@ llvm::Expected<Time> EntryTimes::time(mlir::Operation *collective,
   return time;
 }
 
-llvm::Expected<Time> EntryTimes::time(mlir::Region &entry, int64_t rank) const {
+llvm::Expected<Time> EntryTimes::time(mlir::Region &entry,
+                                      llvm::ArrayRef<int64_t> ranks) const {
+  Time slowest = 0;
+  llvm::SmallVector<size_t> kinds;
+  for (int64_t rank : ranks) {
+    if (llvm::is_contained(kinds, costs.kindOf(rank)))
+      continue;
+    kinds.push_back(costs.kindOf(rank));
+    auto own = timeOn(entry, rank);
+    if (!own)
+      return own;
+    slowest = std::max(slowest, *own);
+  }
+  return slowest;
+}
+
+llvm::Expected<Time> EntryTimes::timeOn(mlir::Region &entry,
+                                        int64_t rank) const {
+  const CostModel &cost = costs.of(rank);
   // Seconds are summed before they are rounded, as elsewhere.
   double computed = 0;
   Time waited = 0, sent = 0;
@@ -153,7 +171,7 @@ llvm::Expected<Time> EntryTimes::time(mlir::Region &entry, int64_t rank) const {
       Time begin = std::max(now(), sent);
       for (mlir::Value operand : op.getOperands())
         begin = std::max(begin, ready.lookup(operand));
-      auto taken = time(&op, rank);
+      auto taken = timeOfCollective(&op, rank);
       if (!taken)
         return taken.takeError();
       sent = simulator::sum(begin, *taken);

@@ -4,11 +4,10 @@
 #define MLC_TOOLS_MLC_ENTRYTIMES_H
 
 #include "mlir/IR/Region.h"
-#include "rewrites/Cost/Cost.h"
 #include "runtime/Step.h"
 #include "simulator/cluster/CollectiveCall.h"
 #include "simulator/cluster/Network.h"
-#include "llvm/Support/Error.h"
+#include "tools/mlc/DeviceCosts.h"
 
 namespace mlc::cli {
 
@@ -19,15 +18,16 @@ public:
   /// `mesh` has the axes of the program's collectives, in the order in which
   /// they number the cluster's ranks. `algorithm` is the plan's; empty: the
   /// engine's own. All outlive this.
-  EntryTimes(const CostModel &cost, const simulator::Network &network,
+  EntryTimes(const DeviceCosts &costs, const simulator::Network &network,
              llvm::ArrayRef<runtime::MeshAxis> mesh, llvm::StringRef algorithm)
-      : cost(cost), network(network), mesh(mesh), algorithm(algorithm) {}
+      : costs(costs), network(network), mesh(mesh), algorithm(algorithm) {}
 
-  /// What an entry takes on a rank: it computes in program order, and a
-  /// collective begins when its operands are there and the one before it has
-  /// ended, as the runtime does. Fails for an algorithm that the ranks of an
-  /// axis cannot have.
-  llvm::Expected<simulator::Time> time(mlir::Region &entry, int64_t rank) const;
+  /// What an entry takes on the slowest of some ranks, which run it alike: it
+  /// computes in program order, and a collective begins when its operands are
+  /// there and the one before it has ended, as the runtime does. Fails for an
+  /// algorithm that the ranks of an axis cannot have.
+  llvm::Expected<simulator::Time> time(mlir::Region &entry,
+                                       llvm::ArrayRef<int64_t> ranks) const;
   /// The bytes that the rank sends in the entry's collectives; those of the
   /// engine's own as a ring sends them.
   llvm::Expected<int64_t> sentBytes(mlir::Region &entry, int64_t rank) const;
@@ -38,12 +38,14 @@ public:
 private:
   bool findCall(mlir::Operation *op, int64_t rank,
                 simulator::CollectiveCall &call) const;
-  llvm::Expected<simulator::Time> time(mlir::Operation *collective,
-                                       int64_t rank) const;
+  llvm::Expected<simulator::Time> timeOn(mlir::Region &entry,
+                                         int64_t rank) const;
+  llvm::Expected<simulator::Time> timeOfCollective(mlir::Operation *op,
+                                                   int64_t rank) const;
   simulator::Time timeOfNeighbours(mlir::Operation *collective,
                                    int64_t rank) const;
 
-  const CostModel &cost;
+  const DeviceCosts &costs;
   const simulator::Network &network;
   llvm::ArrayRef<runtime::MeshAxis> mesh;
   llvm::StringRef algorithm;

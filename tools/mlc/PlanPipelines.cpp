@@ -35,12 +35,16 @@ namespace {
 
 /// A step of the model as blocks, for micro-batches of one size.
 struct Blocks {
-  StepCosts costs;
+  std::vector<StepCosts> costs; ///< for each kind of device
   StepMemory memory;
+  std::vector<size_t> kinds; ///< of the cluster's ranks
   /// The nodes that all blocks but the last end with.
   std::vector<std::string> ends;
   /// The batch that the model has itself; 0: it is open.
   int64_t batch = 0;
+
+  /// The slowest kind of ranks `first`, `first` + `stride`, ...
+  size_t slowest(int64_t first, int64_t stride) const;
 };
 
 class PipelineSearch {
@@ -72,6 +76,14 @@ private:
 };
 
 } // namespace
+
+size_t Blocks::slowest(int64_t first, int64_t stride) const {
+  size_t found = kinds[first];
+  for (size_t rank = first; rank < kinds.size(); rank += stride)
+    if (costs[kinds[rank]].computing() > costs[found].computing())
+      found = kinds[rank];
+  return found;
+}
 
 /// Reads the step as blocks of one rank each; the gradients of inputs and of
 /// weights are apart, as some schedules want them. `batch` 0 leaves an open one
@@ -106,14 +118,27 @@ static llvm::Expected<Blocks> readBlocks(const PipelineRequest &request,
   if (blocks.batch == 0)
     return blocks;
   mlir::ModuleOp module = read->compilation->getModule();
-  const CostModel cost = read->compilation->makeCostModel();
-  const EntryTimes entries(cost, network, {}, "");
-  auto costs = readStepCosts(module, entries,
-                             std::vector<int64_t>(blocks.ends.size() + 1));
-  if (!costs)
-    return costs.takeError();
-  blocks.costs = std::move(*costs);
-  blocks.memory = readStepMemory(module, cost);
+  const Cluster &cluster = network.getCluster();
+  auto devices = DeviceCosts::make(*read->compilation, request.model, cluster);
+  if (!devices)
+    return devices.takeError();
+  const EntryTimes entries(*devices, network, {}, "");
+  // The kinds of devices that are used, in the order of ranks.
+  std::vector<size_t> used;
+  for (int64_t rank = 0; rank < request.ranks; ++rank) {
+    auto known = llvm::find(used, devices->kindOf(rank));
+    blocks.kinds.push_back(known - used.begin());
+    if (known != used.end())
+      continue;
+    used.push_back(devices->kindOf(rank));
+    auto costs = readStepCosts(
+        module, entries,
+        std::vector<std::vector<int64_t>>(blocks.ends.size() + 1, {rank}));
+    if (!costs)
+      return costs.takeError();
+    blocks.costs.push_back(std::move(*costs));
+  }
+  blocks.memory = readStepMemory(module, devices->of(0));
   return blocks;
 }
 
@@ -229,8 +254,10 @@ llvm::Error PipelineSearch::addPipelines(int64_t copies, int64_t microBatches) {
   problem.blocks = (*blocks)->costs;
   problem.memory = (*blocks)->memory;
   problem.network = &network;
-  for (int64_t rank = 0; rank < ranks; ++rank)
+  for (int64_t rank = 0; rank < ranks; ++rank) {
     problem.ranks.push_back(rank);
+    problem.kinds.push_back((*blocks)->slowest(rank, ranks));
+  }
   problem.copies = copies;
   problem.stride = ranks;
   problem.microBatches = microBatches;

@@ -82,20 +82,22 @@ static llvm::Error addSent(mlir::ModuleOp module, const StepCosts &costs,
   return llvm::Error::success();
 }
 
-static llvm::Error addCosts(const TrainingModel &read, Simulation &result) {
+static llvm::Error addCosts(const TrainingModel &read,
+                            const ModelOptions &model, Simulation &result) {
   const runtime::TrainingPlan &split = *result.plan.training;
   const std::vector<runtime::MeshAxis> mesh = split.mesh();
   result.worldRanks = firstCopy(mesh, int64_t(result.table.ranks.size()));
   result.copies = split.countRanks() / int64_t(result.table.ranks.size());
   mlir::ModuleOp module = read.compilation->getModule();
-  const CostModel cost = read.compilation->makeCostModel();
   const Network network(result.cluster);
-  const EntryTimes entries(cost, network, mesh, result.plan.algorithm);
-  // The first rank that has a stage stands for all.
-  std::vector<int64_t> ranks(result.table.countStages());
-  for (size_t rank = result.table.ranks.size(); rank-- > 0;)
-    for (const schedule::Action &action : result.table.ranks[rank])
-      ranks[action.stage] = result.worldRanks[rank];
+  auto devices = DeviceCosts::make(*read.compilation, model, result.cluster);
+  if (!devices)
+    return devices.takeError();
+  const EntryTimes entries(*devices, network, mesh, result.plan.algorithm);
+  std::vector<std::vector<int64_t>> ranks(result.table.countStages());
+  for (size_t rank = 0; rank < result.table.ranks.size(); ++rank)
+    for (int64_t stage : result.stagesOf(rank))
+      llvm::append_range(ranks[stage], result.alike(rank));
   auto costs = readStepCosts(module, entries, ranks);
   if (!costs)
     return costs.takeError();
@@ -107,7 +109,7 @@ static llvm::Error addCosts(const TrainingModel &read, Simulation &result) {
   std::vector<int64_t> slots;
   for (const schedule::StageVersions &stage : versions)
     slots.push_back(stage.slots);
-  result.step = readStepMemory(module, cost, slots);
+  result.step = readStepMemory(module, devices->of(0), slots);
   result.stages = costs->times;
   if (auto status = makeStepTimeline(*costs, network, result.worldRanks,
                                      result.table, result.timeline);
@@ -190,7 +192,7 @@ mlc::cli::simulate(const SimulationRequest &request) {
   result.plan.origin.cluster = request.cluster;
   if (auto status = makeTable(split, result.table); !status.ok())
     return statusFailure(status);
-  if (llvm::Error error = addCosts(*read, result))
+  if (llvm::Error error = addCosts(*read, model, result))
     return error;
   if (llvm::Error error = findArenas(request, *read, result))
     return error;

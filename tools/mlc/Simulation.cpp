@@ -39,6 +39,16 @@ std::string Simulation::nameOf(size_t rank) const {
              : fmt::format("rank {} ({} alike)", worldRanks[rank], copies);
 }
 
+std::vector<int64_t> Simulation::alike(size_t rank) const {
+  const auto count = int64_t(worldRanks.size());
+  const int64_t stride = count > 1 ? worldRanks[1] - worldRanks[0] : 1;
+  std::vector<int64_t> all;
+  for (int64_t other = 0; other < count * copies; ++other)
+    if (other / stride % count == int64_t(rank))
+      all.push_back(other);
+  return all;
+}
+
 std::vector<int64_t> Simulation::stagesOf(size_t rank) const {
   std::set<int64_t> found;
   for (const schedule::Action &action : table.ranks[rank])
@@ -56,7 +66,13 @@ Time Simulation::timeOf(size_t rank, const RankMemory::Point &point) const {
 
 llvm::Error mlc::cli::checkCapacity(const Simulation &result) {
   for (auto [rank, memory] : llvm::enumerate(result.memory)) {
-    const Device &device = result.deviceOf(rank);
+    // The smallest of those that do the same.
+    int64_t least = result.worldRanks[rank];
+    for (int64_t other : result.alike(rank))
+      if (result.cluster.deviceOf(int(other)).memoryBytes.value <
+          result.cluster.deviceOf(int(least)).memoryBytes.value)
+        least = other;
+    const Device &device = result.cluster.deviceOf(int(least));
     const auto capacity = int64_t(device.memoryBytes.value);
     const RankMemory::Point *beyond =
         capacity > 0 ? memory.findBeyond(capacity) : nullptr;
@@ -66,13 +82,13 @@ llvm::Error mlc::cli::checkCapacity(const Simulation &result) {
         beyond->action.empty() ? "before the first action" : beyond->action;
     return fail(
         Exit::Resources,
-        fmt::format("{}: {}, {}: {} bytes too many for the {} of its device {} "
-                    "({} after the step); take more ranks or stages, smaller "
-                    "micro-batches, or a schedule that keeps fewer activations",
-                    result.model, result.nameOf(rank), where,
-                    beyond->allocated.total() - capacity, capacity,
-                    runtime::printable(device.name),
-                    memory.parts().total() - capacity));
+        fmt::format(
+            "{}: rank {}, {}: {} bytes too many for the {} of its device {} "
+            "({} after the step); take more ranks or stages, smaller "
+            "micro-batches, or a schedule that keeps fewer activations",
+            result.model, least, where, beyond->allocated.total() - capacity,
+            capacity, runtime::printable(device.name),
+            memory.parts().total() - capacity));
   }
   return llvm::Error::success();
 }

@@ -34,6 +34,8 @@ struct Simulation {
     return cluster.deviceOf(int(worldRanks[rank]));
   }
   std::string nameOf(size_t rank) const;
+  /// The cluster's ranks of all copies that do what a rank of the table does.
+  std::vector<int64_t> alike(size_t rank) const;
   /// With its model, cluster and prediction, whose bound is the time that the
   /// busiest rank computes.
   runtime::Plan plan;

@@ -23,7 +23,8 @@ std::optional<StageEntry> mlc::cli::findEntry(llvm::StringRef name) {
 using Entries = std::vector<std::pair<mlir::func::FuncOp, StageEntry>>;
 
 static llvm::Error readTimes(const Entries &all, const EntryTimes &entries,
-                             llvm::ArrayRef<int64_t> ranks, StepCosts &costs) {
+                             llvm::ArrayRef<std::vector<int64_t>> ranks,
+                             StepCosts &costs) {
   for (auto [entry, name] : all) {
     StageTimes &times = costs.times[name.stage];
     auto time = entries.time(entry.getBody(), ranks[name.stage]);
@@ -65,7 +66,7 @@ static void readValues(mlir::ModuleOp module, const Entries &all,
 
 llvm::Expected<StepCosts>
 mlc::cli::readStepCosts(mlir::ModuleOp module, const EntryTimes &entries,
-                        llvm::ArrayRef<int64_t> ranks) {
+                        llvm::ArrayRef<std::vector<int64_t>> ranks) {
   Entries all;
   for (auto entry : module.getOps<mlir::func::FuncOp>())
     if (auto name = findEntry(entry.getName());

@@ -16,11 +16,11 @@ namespace mlc::cli {
 std::optional<runtime::schedule::StageEntry> findEntry(llvm::StringRef name);
 
 /// Reads the entries of a step (docs/Pipelines.md), of known dims, as numbers.
-/// `ranks` has for each stage a rank of the cluster that runs it. Fails as
+/// `ranks` has for each stage the ranks of the cluster that run it. Fails as
 /// EntryTimes does.
 llvm::Expected<simulator::StepCosts>
 readStepCosts(mlir::ModuleOp module, const EntryTimes &entries,
-              llvm::ArrayRef<int64_t> ranks);
+              llvm::ArrayRef<std::vector<int64_t>> ranks);
 
 } // namespace mlc::cli
 

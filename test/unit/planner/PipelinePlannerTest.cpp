@@ -1,6 +1,7 @@
 //===- PipelinePlannerTest.cpp - Stages and schedules of a step -----------===//
 
 #include "planner/pipelines/PipelinePlanner.h"
+#include "planner/pipelines/Rows.h"
 #include "runtime/schedule/Generate.h"
 #include "simulator/cluster/ClusterFile.h"
 #include <catch2/catch.hpp>
@@ -39,7 +40,9 @@ PipelineProblem randomProblem(std::mt19937 &random, size_t blocks,
   problem.ranks = {0, 1};
   problem.microBatches = 4;
   auto time = [&] { return Time(1000000 + random() % 9000000); };
-  StepCosts &costs = problem.blocks;
+  problem.kinds = {0, 0};
+  problem.blocks.resize(1);
+  StepCosts &costs = problem.blocks[0];
   for (size_t i = 0; i < blocks; ++i) {
     costs.times.push_back({time(), time(), time(), time() / 10});
     costs.sums.push_back(1000);
@@ -89,12 +92,49 @@ TEST_CASE("the heaviest part of a row is as light as possible", "[planner]") {
     forEachDivision(count, parts, ends, [&](const std::vector<size_t> &all) {
       least = std::min(least, heaviest(all));
     });
-    const std::vector<size_t> found = divideRow(weights, parts);
+    const std::vector<size_t> found =
+        divideRow(std::vector<std::vector<double>>(parts, weights));
     REQUIRE(found.size() == parts);
     CHECK(found.back() == count);
     CHECK(std::adjacent_find(found.begin(), found.end(),
                              std::greater_equal<>()) == found.end());
     CHECK(heaviest(found) == least);
+  }
+}
+
+TEST_CASE("cuts of limited parts cost as little as possible", "[planner]") {
+  std::mt19937 random(9);
+  for (int trial = 0; trial < 200; ++trial) {
+    const size_t count = 2 + random() % 7, parts = 2 + random() % (count - 1);
+    std::vector<std::vector<double>> weights(parts), cuts(parts - 1);
+    for (auto &row : weights)
+      for (size_t i = 0; i < count; ++i)
+        row.push_back(random() % 10);
+    for (auto &row : cuts)
+      for (size_t i = 0; i < count; ++i)
+        row.push_back(random() % 10);
+    const double limit = 5 + random() % 20;
+    auto cost = [&](const std::vector<size_t> &ends) {
+      double sum = 0;
+      size_t begin = 0;
+      for (size_t part = 0; part < parts; begin = ends[part++]) {
+        if (std::accumulate(weights[part].begin() + long(begin),
+                            weights[part].begin() + long(ends[part]),
+                            0.) > limit)
+          return 1e9;
+        sum += part ? cuts[part - 1][begin] : 0;
+      }
+      return sum;
+    };
+    double least = 1e9;
+    std::vector<size_t> ends;
+    forEachDivision(count, parts, ends, [&](const std::vector<size_t> &all) {
+      least = std::min(least, cost(all));
+    });
+    const std::vector<size_t> found = cutRow(weights, cuts, limit);
+    CHECK(found.empty() == (least == 1e9));
+    if (!found.empty())
+      CHECK(cost(found) == least);
   }
 }
 
@@ -115,7 +155,7 @@ TEST_CASE("pipelines are near the best of all divisions, and above the bound",
       std::vector<size_t> ends;
       forEachDivision(9, 2, ends, [&](const std::vector<size_t> &all) {
         // Simulated without the planner.
-        StepCosts costs = problem.blocks.join(all);
+        StepCosts costs = problem.blocks[0].join(all);
         mlc::runtime::schedule::ScheduleOptions options;
         options.name = name;
         options.ranks = 2;
@@ -143,7 +183,7 @@ TEST_CASE("stages are divided by memory where it is short", "[planner]") {
   PipelineProblem problem = randomProblem(random, 8, network);
   // The first block has most of the weights, and the last takes longest.
   problem.memory.states[0].bytes = 100000;
-  problem.blocks.times[7].forward *= 20;
+  problem.blocks[0].times[7].forward *= 20;
   PipelineChoice free, tight;
   PipelinePlanner planner(problem, 200);
   REQUIRE(planner.plan("1f1b", 0, kLongestTime, free).ok());
