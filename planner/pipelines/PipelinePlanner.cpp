@@ -132,25 +132,39 @@ Status PipelinePlanner::evaluate(const Search &search, PipelineChoice &choice) {
   return status;
 }
 
-/// Moves one end after the other, by fewer and fewer blocks.
+/// Moves the ends [first, last] by some blocks, if that is better.
+bool PipelinePlanner::move(const Search &search, size_t first, size_t last,
+                           int64_t by, PipelineChoice &best) {
+  const int64_t before = first ? int64_t(best.ends[first - 1]) : 0;
+  if (timelines >= budget || int64_t(best.ends[first]) + by <= before ||
+      int64_t(best.ends[last]) + by >= int64_t(best.ends[last + 1]))
+    return false;
+  PipelineChoice moved = best;
+  for (size_t i = first; i <= last; ++i)
+    moved.ends[i] = size_t(int64_t(moved.ends[i]) + by);
+  if (!evaluate(search, moved).ok() || !isBetter(moved, best))
+    return false;
+  best = std::move(moved);
+  return true;
+}
+
+/// Moves one end after the other, by fewer and fewer blocks, and then several
+/// in a row by one.
 void PipelinePlanner::improve(const Search &search, PipelineChoice &best) {
-  for (size_t by = 4; by > 0;) {
+  const size_t ends = best.ends.size() - 1;
+  for (int64_t by = 4; by > 0;) {
     bool hasMoved = false;
-    for (size_t i = 0; i + 1 < best.ends.size(); ++i)
-      for (const bool isBack : {true, false}) {
-        const size_t before = i ? best.ends[i - 1] : 0, end = best.ends[i];
-        if (isBack ? end < before + by + 1 : end + by >= best.ends[i + 1])
-          continue;
-        if (timelines >= budget)
-          return;
-        PipelineChoice moved = best;
-        moved.ends[i] = isBack ? end - by : end + by;
-        if (!evaluate(search, moved).ok() || !isBetter(moved, best))
-          continue;
-        best = std::move(moved);
-        hasMoved = true;
-      }
+    for (size_t i = 0; i < ends; ++i)
+      for (int64_t sign : {-1, 1})
+        hasMoved |= move(search, i, i, sign * by, best);
     by = hasMoved ? by : by / 2;
+  }
+  for (bool hasMoved = true; hasMoved;) {
+    hasMoved = false;
+    for (size_t count = 1; count <= ends; ++count)
+      for (size_t i = 0; i + count <= ends; ++i)
+        for (int64_t by : {-1, 1})
+          hasMoved |= move(search, i, i + count - 1, by, best);
   }
 }
 

@@ -87,6 +87,8 @@ private:
   std::vector<std::vector<size_t>> starts(const Search &search) const;
   runtime::Status begin(const Search &search, simulator::Time worth,
                         PipelineChoice &best);
+  bool move(const Search &search, size_t first, size_t last, int64_t by,
+            PipelineChoice &best);
   void improve(const Search &search, PipelineChoice &best);
 
   const PipelineProblem &problem;

@@ -164,15 +164,19 @@ llvm::Error PlanCommand::checkFlags(bool ofLayers) const {
 static std::string describe(const PlannedStep &step) {
   const mlc::runtime::TrainingPlan &plan = *step.plan.training;
   const mlc::runtime::StagePlan &stages = plan.stages;
+  const std::string zero =
+      plan.zero == mlc::runtime::ZeroStage::None
+          ? ""
+          : fmt::format(", ZeRO-{}", static_cast<int>(plan.zero));
   if (stages.ranks < 2)
-    return step.schedule();
+    return step.schedule() + zero;
   std::string ranks;
   for (const std::vector<int64_t> &having : stages.places)
     ranks += (ranks.empty() ? "" : "-") + std::to_string(having.size());
   return fmt::format("{} of {} stages on {} ranks", step.schedule(),
                      stages.count,
                      ranks.empty() ? std::to_string(stages.ranks) : ranks) +
-         (plan.ranks > 1 ? fmt::format(", {} copies", plan.ranks) : "");
+         (plan.ranks > 1 ? fmt::format(", {} copies", plan.ranks) : "") + zero;
 }
 
 /// "12.3 MB".
@@ -215,6 +219,7 @@ static json::Object stepToJson(const PlannedStep &step) {
     replicas.push_back(int64_t(having.size()));
   return json::Object{{"schedule", step.schedule()},
                       {"copies", plan.ranks},
+                      {"zero", static_cast<int64_t>(plan.zero)},
                       {"stages", plan.stages.count},
                       {"stage_ends", json::Array(plan.stages.ends)},
                       {"ranks_of_a_copy", plan.stages.ranks},
@@ -240,6 +245,9 @@ static void printBest(const PipelinePlans &plans, const std::string &cluster) {
   if (!plan.stages.ends.empty())
     llvm::outs() << "stages end with " << llvm::join(plan.stages.ends, ", ")
                  << '\n';
+  if (plans.onOneRank && plans.onOneRank < best.span)
+    llvm::outs() << "one rank alone computes for " << toText(plans.onOneRank)
+                 << "; plan for fewer ranks\n";
   if (plans.bound)
     llvm::outs() << fmt::format(
         "no pipeline of these {} blocks takes less than {} ({:+.1f} %); {} "
@@ -274,12 +282,13 @@ llvm::Error PlanCommand::planModel() {
     json::Array steps;
     for (const PlannedStep &step : plans->steps)
       steps.push_back(stepToJson(step));
-    llvm::outs() << json::Value(
-                        json::Object{{"cluster", machines->name},
-                                     {"bound_seconds", toSeconds(plans->bound)},
-                                     {"blocks", int64_t(plans->blocks)},
-                                     {"timelines", plans->timelines},
-                                     {"plans", std::move(steps)}})
+    llvm::outs() << json::Value(json::Object{
+                        {"cluster", machines->name},
+                        {"bound_seconds", toSeconds(plans->bound)},
+                        {"seconds_on_one_rank", toSeconds(plans->onOneRank)},
+                        {"blocks", int64_t(plans->blocks)},
+                        {"timelines", plans->timelines},
+                        {"plans", std::move(steps)}})
                  << '\n';
   } else {
     if (comparesAll)

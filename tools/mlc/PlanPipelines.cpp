@@ -61,6 +61,7 @@ private:
   void addPipeline(const Blocks &blocks, const PipelineProblem &problem,
                    const PipelineChoice &choice);
   llvm::Error addDataParallel();
+  llvm::Error addZero();
   llvm::Error simulateBest();
   llvm::Error simulate(PlannedStep &step, ArenaSource arenas);
   std::vector<std::pair<std::string, int64_t>> schedules() const;
@@ -261,6 +262,10 @@ llvm::Error PipelineSearch::addPipelines(int64_t copies, int64_t microBatches) {
   problem.copies = copies;
   problem.stride = ranks;
   problem.microBatches = microBatches;
+  if (copies == 1) {
+    const Time own = (*blocks)->costs.front().computing() * microBatches;
+    found.onOneRank = found.onOneRank ? std::min(found.onOneRank, own) : own;
+  }
   for (const auto &[name, chunks] : schedules()) {
     PipelinePlanner planner(problem, request.budget),
         other(problem, request.budget);
@@ -294,25 +299,53 @@ llvm::Error PipelineSearch::simulate(PlannedStep &step, ArenaSource arenas) {
   return llvm::Error::success();
 }
 
-/// All ranks share the batch, in as few micro-batches as memory allows.
+static bool isBetter(const PlannedStep &a, const PlannedStep &b) {
+  return std::pair(!a.fits, a.span) < std::pair(!b.fits, b.span);
+}
+
+/// All ranks share the batch, in as few micro-batches, and with as little of
+/// ZeRO, as memory allows.
 llvm::Error PipelineSearch::addDataParallel() {
-  for (int64_t count : counts) {
-    if (samples / count % request.ranks)
-      continue;
-    PlannedStep step;
-    step.plan = planOf(request.ranks, count);
-    step.batch = samples / count;
-    if (llvm::Error error = simulate(step, ArenaSource::Operators))
-      return error;
-    found.steps.push_back(step);
-    if (step.fits)
-      break;
-  }
+  for (int zero = 0; zero <= (request.ranks > 1 ? 3 : 0); ++zero)
+    for (int64_t count : counts) {
+      if (samples / count % request.ranks)
+        continue;
+      PlannedStep step;
+      step.plan = planOf(request.ranks, count);
+      step.plan.training->zero = runtime::ZeroStage(zero);
+      step.batch = samples / count;
+      if (llvm::Error error = simulate(step, ArenaSource::Operators))
+        return error;
+      found.steps.push_back(step);
+      if (step.fits)
+        return llvm::Error::success();
+    }
   return llvm::Error::success();
 }
 
-static bool isBetter(const PlannedStep &a, const PlannedStep &b) {
-  return std::pair(!a.fits, a.span) < std::pair(!b.fits, b.span);
+/// Where no pipeline fits, copies of the fastest share their states too.
+llvm::Error PipelineSearch::addZero() {
+  llvm::stable_sort(found.steps, isBetter);
+  if (found.steps.empty() || found.steps.front().fits)
+    return llvm::Error::success();
+  std::vector<PlannedStep> shared;
+  for (const PlannedStep &step : found.steps)
+    if (step.copies() > 1 && step.plan.training->stages.ranks > 1 &&
+        shared.size() < simulatedPlans)
+      shared.push_back(step);
+  for (PlannedStep &step : shared)
+    for (int zero = 1; zero <= 3; ++zero) {
+      step.plan.training->zero = runtime::ZeroStage(zero);
+      if (!step.plan.check().ok())
+        continue;
+      if (llvm::Error error = simulate(step, ArenaSource::Operators))
+        return error;
+      if (step.fits || zero == 3)
+        found.steps.push_back(step);
+      if (step.fits)
+        break;
+    }
+  return llvm::Error::success();
 }
 
 llvm::Error PipelineSearch::simulateBest() {
@@ -342,6 +375,8 @@ llvm::Expected<PipelinePlans> PipelineSearch::run() {
         if (llvm::Error error = addPipelines(copies, count))
           return std::move(error);
   if (llvm::Error error = addDataParallel())
+    return std::move(error);
+  if (llvm::Error error = addZero())
     return std::move(error);
   if (found.steps.empty())
     return fail(Exit::Usage,

@@ -48,6 +48,8 @@ struct PipelinePlans {
   /// No pipeline of these blocks, with any of these copies and micro-batches,
   /// takes less.
   simulator::Time bound = 0;
+  /// What one rank takes for all, without updates and if memory allowed it.
+  simulator::Time onOneRank = 0;
   int64_t timelines = 0;
   size_t blocks = 0;
 };
