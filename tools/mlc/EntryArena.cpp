@@ -169,6 +169,9 @@ mlc::cli::findArena(exec::ProgramOp program,
                   : llvm::ArrayRef<std::pair<unsigned, unsigned>>();
   };
   auto seconds = [](exec::LaunchOp) { return 0.0; };
+  // Open sizes are no error here.
+  mlir::ScopedDiagnosticHandler quiet(
+      program.getContext(), [](mlir::Diagnostic &) { return mlir::success(); });
   auto problem = remat::readExecProblem(program, {inPlace, seconds});
   if (failed(problem))
     return std::nullopt;

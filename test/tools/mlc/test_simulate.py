@@ -63,7 +63,9 @@ def test_bytes_of_ranks_that_share_a_batch(tools, tmp_path, what):
     model, *flags = [str(a) for a in trained.write(tmp_path, "gpt") if "--input" not in str(a)]
     ranks, more = SPLIT[what]
     flags = [model, *flags, f"--ranks={ranks}", "--micro-batches=2", "--no-rewrites", "--threads=1", "--algorithm=ring", *more]
-    predicted = simulate(tools, *flags)
+    done = tools.mlc("simulate", *flags, "--json")
+    assert done.returncode == 0 and done.stderr == "", done.stderr
+    predicted = json.loads(done.stdout)
     _, inputs, _ = trained.build("gpt")
     np.savez(tmp_path / "d.npz", **trained.samples(inputs))
     done = tools.mlc("train", *flags, f"--data={tmp_path / 'd.npz'}", "--steps=1", f"--checkpoint={tmp_path / 'c.npz'}")
