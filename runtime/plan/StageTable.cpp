@@ -95,11 +95,6 @@ Status Plan::checkStaged() const {
   schedule::Table table;
   if (Status status = own.makeTable(table); !status.ok())
     return status;
-  if ((own.zero == ZeroStage::Weights || !own.axes.empty()) &&
-      !own.versionedStages().empty())
-    return wrong("the schedule keeps versions of weights, which are not split "
-                 "over ranks; take stages of ZeRO up to 2, and no axes besides "
-                 "data and stage");
   return checkPlaces(own.stages, table);
 }
 
