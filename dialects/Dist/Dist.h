@@ -16,6 +16,10 @@ inline constexpr llvm::StringLiteral kMeshAttr = "dist.mesh";
 /// Without it kPrefetchLimit for gathers, and no limit for reduce-scatters.
 inline constexpr llvm::StringLiteral kPrefetchLimitAttr = "dist.prefetch_limit";
 inline constexpr int64_t kPrefetchLimit = int64_t(64) << 20;
+/// On a module in which operators have stages: axes, each with the stages whose
+/// samples it splits, although it splits weights of others. A dictionary of
+/// DenseI64ArrayAttr; partitioning removes it.
+inline constexpr llvm::StringLiteral kBatchStagesAttr = "dist.batch_stages";
 /// On an operator: partial sums that it reads are reduced before it runs, not
 /// after. Set on a cast to wider floats, so that narrow ones are exchanged.
 inline constexpr llvm::StringLiteral kReduceFirstAttr = "dist.reduce_first";

@@ -98,6 +98,8 @@ def DistributeTrainingPass : Pass<"mlc-distribute-training", "::mlir::ModuleOp">
     ListOption<"shardings", "shard", "std::string",
                "NAME=AXIS:..., an axis for each dim, or -; * stands for any "
                "characters">,
+    ListOption<"batchStages", "batch-stages", "std::string",
+               "AXIS=STAGE:..., stages whose samples the axis splits too">,
     Option<"prefetchLimit", "prefetch-limit", "int64_t", "-1",
            "bytes of weights that are gathered before they are read, and of "
            "gradients that wait to be scattered; -1: nothing is said">,

@@ -15,9 +15,11 @@
 #include "passes/Distribute/Pin.h"
 #include "passes/Distribute/Shard.h"
 #include "runtime/plan/Nearest.h"
+#include <map>
 #include <set>
 
 using namespace mlir;
+using llvm::ArrayRef;
 using llvm::SmallVector;
 using llvm::StringRef;
 
@@ -66,6 +68,7 @@ private:
   void findMasters();
   LogicalResult checkServer();
   void reduceHalves(func::FuncOp entry);
+  int64_t countSampleRanks() const;
   LogicalResult checkSamples(func::FuncOp entry, unsigned first,
                              unsigned argument);
 
@@ -186,6 +189,20 @@ LogicalResult Distribution::checkShardings() {
   return success();
 }
 
+/// The most ranks that take samples in any stage.
+int64_t Distribution::countSampleRanks() const {
+  std::map<int64_t, int64_t> factors;
+  int64_t most = 1;
+  for (const auto &[name, stages] : options.batchStages)
+    for (const runtime::MeshAxis &axis : options.axes)
+      for (int64_t stage : stages)
+        if (axis.name == name) {
+          int64_t &factor = factors.try_emplace(stage, 1).first->second;
+          most = std::max(most, factor *= axis.size);
+        }
+  return options.ranks * most;
+}
+
 LogicalResult Distribution::checkSamples(func::FuncOp entry, unsigned first,
                                          unsigned argument) {
   auto samplesOf = [&](unsigned i) {
@@ -203,10 +220,11 @@ LogicalResult Distribution::checkSamples(func::FuncOp entry, unsigned first,
            << "' has " << samples.str() << " in its first dim, which is the "
            << "sample, and '" << nameOf(first) << "' "
            << samplesOf(first).str();
-  if (!samples.isConstant() || samples.getConstant() < options.ranks)
+  const int64_t ranks = countSampleRanks();
+  if (!samples.isConstant() || samples.getConstant() < ranks)
     return entry.emitError()
            << "a batch of " << samples.str() << " samples is not one for "
-           << options.ranks << " ranks, each of which takes one at least"
+           << ranks << " ranks, each of which takes one at least"
            << Remedy{Remedy::Kind::ChangeBatch};
   return success();
 }
@@ -316,6 +334,11 @@ LogicalResult Distribution::run() {
   for (const runtime::MeshAxis &axis : options.axes)
     addAxis(axis.name, axis.size);
   module->setAttr(dist::kMeshAttr, b.getArrayAttr(mesh));
+  SmallVector<NamedAttribute> batch;
+  for (const auto &[name, stages] : options.batchStages)
+    batch.push_back(b.getNamedAttr(name, b.getDenseI64ArrayAttr(stages)));
+  if (!batch.empty())
+    module->setAttr(dist::kBatchStagesAttr, b.getDictionaryAttr(batch));
   for (auto entry : module.getOps<func::FuncOp>())
     if (entry.isPublic() && failed(distribute(entry)))
       return failure();
@@ -331,6 +354,32 @@ LogicalResult distributeTraining(ModuleOp module,
 #include "passes/Base/Passes.h.inc"
 
 namespace {
+
+/// Reads "AXIS=STAGE:...", each axis once.
+LogicalResult readBatchStages(ModuleOp module, ArrayRef<std::string> texts,
+                              const runtime::Plan &plan,
+                              DataParallelOptions::BatchStages &batch) {
+  for (StringRef text : texts) {
+    auto [name, list] = text.split('=');
+    auto isAxis = [name = name](const auto &axis) { return axis.name == name; };
+    auto isKnown = [name = name](const auto &one) { return one.first == name; };
+    std::vector<int64_t> stages;
+    SmallVector<StringRef> parts;
+    list.split(parts, ':');
+    bool isRead = name != runtime::kDataAxis &&
+                  llvm::any_of(plan.mesh, isAxis) &&
+                  llvm::none_of(batch, isKnown);
+    for (StringRef part : parts)
+      isRead &=
+          !part.getAsInteger(10, stages.emplace_back()) && stages.back() >= 0;
+    if (!isRead)
+      return module.emitError()
+             << "expected axes after data with stages, as AXIS=0:2, not '"
+             << text << "'";
+    batch.emplace_back(name.str(), std::move(stages));
+  }
+  return success();
+}
 
 struct DistributeTrainingPass
     : impl::DistributeTrainingPassBase<DistributeTrainingPass> {
@@ -352,10 +401,13 @@ struct DistributeTrainingPass
     if (failed(readAxes(module, mesh, plan)) ||
         failed(readShardings(module, shardings, plan)))
       return signalPassFailure();
+    DataParallelOptions::BatchStages batch;
+    if (failed(readBatchStages(module, batchStages, plan, batch)))
+      return signalPassFailure();
     plan.mesh.erase(plan.mesh.begin());
     if (failed(distributeTraining(
             module, {ranks, std::move(plan.mesh), std::move(plan.shardings),
-                     ZeroStage(unsigned(zero)), hasServer})))
+                     std::move(batch), ZeroStage(unsigned(zero)), hasServer})))
       return signalPassFailure();
     if (prefetchLimit >= 0)
       module->setAttr(dist::kPrefetchLimitAttr,
@@ -378,6 +430,14 @@ std::unique_ptr<Pass> createDistributeTrainingPass(const runtime::Plan &plan) {
       options.mesh.push_back(textOf(axis));
   for (const runtime::TensorSharding &sharding : plan.shardings)
     options.shardings.push_back(textOf(sharding));
+  for (const runtime::MeshAxis &axis : training.axes) {
+    std::string stages;
+    for (auto [stage, axes] : llvm::enumerate(training.stages.batchAxes))
+      if (llvm::is_contained(axes, axis.name))
+        stages += (stages.empty() ? "=" : ":") + std::to_string(stage);
+    if (!stages.empty())
+      options.batchStages.push_back(axis.name + stages);
+  }
   return createDistributeTrainingPass(std::move(options));
 }
 

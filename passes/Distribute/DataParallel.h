@@ -21,6 +21,9 @@ struct DataParallelOptions {
   /// The axes after kDataAxis, and which weights and inputs they split.
   std::vector<runtime::MeshAxis> axes;
   std::vector<runtime::TensorSharding> shardings;
+  /// Axes with the stages whose samples they split too (kBatchStagesAttr).
+  using BatchStages = std::vector<std::pair<std::string, std::vector<int64_t>>>;
+  BatchStages batchStages;
   runtime::ZeroStage zero = runtime::ZeroStage::None;
   /// Results that are no states (the loss) are each rank's term of a sum that a
   /// server computes.

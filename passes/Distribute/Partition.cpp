@@ -8,6 +8,7 @@
 #include "passes/Distribute/Mesh.h"
 #include "passes/Distribute/Pin.h"
 #include "passes/Distribute/Rank.h"
+#include "passes/Distribute/StagePins.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -117,7 +118,8 @@ private:
             return false;
           std::optional<Place> pin = pinnedPlace(&op, axis);
           return pin && pin->isSplit();
-        });
+        }) ||
+        !batchStagesOf(function->getParentOfType<ModuleOp>(), axis).empty();
     if (axis.getSize().isConstant(1) || !isUsed)
       to.assign(to.size(), Place::whole());
     else if (failed(makeRank(function, from, to, axis, options)))
@@ -251,6 +253,7 @@ LogicalResult partition(ModuleOp module, const PartitionOptions &options) {
     if (failed(dist::Partitioner(function, *mesh, options).run()))
       return failure();
   // Not needed any more.
+  module->removeAttr(dist::kBatchStagesAttr);
   module.walk([&](Operation *op) {
     op->removeAttr(dist::kReduceFirstAttr);
     for (StringRef name : options.keepsPins

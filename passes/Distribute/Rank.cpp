@@ -8,6 +8,7 @@
 #include "passes/Distribute/Opaque.h"
 #include "passes/Distribute/Operators.h"
 #include "passes/Distribute/Pin.h"
+#include "passes/Distribute/StagePins.h"
 #include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
@@ -47,6 +48,10 @@ public:
 
   LogicalResult run(ArrayRef<Place> arguments,
                     llvm::MutableArrayRef<std::optional<Place>> results) {
+    if (const SmallVector<int64_t> batch =
+            batchStagesOf(function->getParentOfType<ModuleOp>(), axis);
+        !batch.empty())
+      pins = pinStages(function, batch, axis);
     SmallVector<std::optional<Place>> wanted(results.begin(), results.end());
     hints = findHints(function, arguments, wanted, axis);
     Block &old = function.getBody().front();
@@ -103,7 +108,31 @@ private:
     return nullptr;
   }
 
+  /// A pinned tensor is where its readers want it, and no operator is made but
+  /// what brings it there. Parts are gathered by the stage that reads them, so
+  /// stages send parts; other readers go on with their own.
+  LogicalResult visitPin(Value pinned, const Place &place) {
+    Operation *pin = pinned.getDefiningOp();
+    Value value = pin->getOperand(0);
+    const Place own = parts.placeOf(value);
+    FailureOr<Value> part = failure();
+    if (Value known = parts.find(value, own);
+        known && place.isWhole() && own.isSplit()) {
+      llvm::SaveAndRestore stage(stages.source, pin);
+      part = parts.gather(known, own, pin->getLoc());
+    } else {
+      part = get(value, place);
+    }
+    if (failed(part))
+      return failure();
+    parts.set(pinned, place, *part);
+    return success();
+  }
+
   LogicalResult visit(Operation *op) {
+    if (op->getNumResults() == 1)
+      if (auto pin = pins.find(op->getResult(0)); pin != pins.end())
+        return visitPin(pin->first, pin->second);
     std::optional<Definition> definition = meaningOf(op);
     if (!definition)
       return visitOpaque(op);
@@ -311,6 +340,7 @@ private:
   OpBuilder builder;
   Parts parts;
   Hints hints;
+  Pins pins;
   /// The number of deferred operators that a deferred value goes through.
   llvm::DenseMap<Value, unsigned> depths;
 };

@@ -183,10 +183,15 @@ FailureOr<Value> ExecBuilder::stateCalled(StringAttr name, Value value,
   Type element = type.getElementType();
   if (auto argument = dyn_cast<BlockArgument>(value))
     element = elementOf(function, argument);
-  // Before the steps, because one of them may write there.
+  // Before the steps, because one of them may write there, and behind the
+  // coordinates of which parts are.
   OpBuilder::InsertionGuard guard(b);
-  if (!isa<BlockArgument>(value))
-    b.setInsertionPointToStart(b.getBlock());
+  if (!isa<BlockArgument>(value)) {
+    Block::iterator first = b.getBlock()->begin();
+    while (first != b.getBlock()->end() && isa<exec::CoordinateOp>(*first))
+      ++first;
+    b.setInsertionPoint(b.getBlock(), first);
+  }
   if (!known)
     known = exec::StateOp::create(
         b, value.getLoc(), exec::BufferType::get(b.getContext()), name, initial,

@@ -180,7 +180,8 @@ private:
         home = weights.owners.lookup(getStateUse(module, state).owner);
       }
       addResult(home, value,
-                weights.isVersioned(state, home) ? nextOf(state) : attributes);
+                weights.isVersioned(state, home) ? nextOf(state, attributes)
+                                                 : attributes);
       if (value.getDefiningOp())
         entries.setSource(value, {home, Kind::Step});
       for (int64_t stage : weights.readers.lookup(state))
@@ -189,14 +190,16 @@ private:
     }
   }
 
-  /// The attributes of a result that is the next version of a state.
-  DictionaryAttr nextOf(StringAttr state) {
+  /// The attributes of a result that is the next version of a state, of which
+  /// ranks have the same parts.
+  DictionaryAttr nextOf(StringAttr state, DictionaryAttr attributes) {
     Builder b(apply.getContext());
     const std::string next = ("next/" + state.getValue()).str();
     setStateUse(apply->getParentOfType<ModuleOp>(), next,
                 runtime::StateRole::Next, state);
-    return b.getDictionaryAttr(
-        b.getNamedAttr(kStateAttr, b.getStringAttr(next)));
+    NamedAttrList own(attributes);
+    own.set(kStateAttr, b.getStringAttr(next));
+    return own.getDictionary(apply.getContext());
   }
 
   void addResult(int64_t stage, Value value, DictionaryAttr attributes) {

@@ -273,6 +273,8 @@ Status Plan::checkShardings() const {
                        "and states as zero says; take another one for " +
                        name);
       }
+  for (const std::vector<std::string> &axes : training->stages.batchAxes)
+    used.insert(axes.begin(), axes.end());
   for (const MeshAxis &axis : training->axes)
     if (axis.size > 1 && used.count(axis.name) == 0)
       return wrong("the axis '" + axis.name +

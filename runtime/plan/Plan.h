@@ -86,6 +86,9 @@ struct StagePlan {
   /// the stages there, and the ranks of a stage share its micro-batches; else
   /// the schedule must have it so.
   std::vector<std::vector<int64_t>> places;
+  /// For each stage the further axes of the mesh over whose ranks it splits
+  /// samples, rather than weights; empty: none does.
+  std::vector<std::vector<std::string>> batchAxes;
   /// The schedule by which they do (runtime/schedule/Generate.h); empty: 1f1b,
   /// or interleaved-1f1b if ranks have several stages.
   std::string schedule;

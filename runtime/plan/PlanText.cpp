@@ -4,7 +4,7 @@
 #include "runtime/plan/Bytes.h"
 #include "runtime/plan/Json.h"
 #include "runtime/plan/Plan.h"
-#include "runtime/plan/StagePlaces.h"
+#include "runtime/plan/StageText.h"
 
 #include <algorithm>
 #include <iterator>
@@ -30,29 +30,10 @@ private:
   std::string lines;
 };
 
-std::string meshText(const std::vector<MeshAxis> &mesh) {
-  std::string text;
-  for (const MeshAxis &axis : mesh)
-    text += (text.empty() ? "" : ", ") + jsonString(axis.name) + ": " +
-            std::to_string(axis.size);
-  return "{" + text + "}";
-}
-
-void addStages(const StagePlan &plan, Writer &writer) {
-  std::string all;
-  for (size_t i = 0; i < static_cast<size_t>(plan.count); ++i) {
-    std::string keys;
-    if (i < plan.ends.size())
-      keys = "\"until\": " + jsonString(plan.ends[i]);
-    if (i < plan.places.size())
-      keys += (keys.empty() ? "\"ranks\": " : ", \"ranks\": ") +
-              jsonString(ranksText(plan.places[i]));
-    all += (i ? ", {" : "{") + keys + "}";
-  }
+void addStages(const TrainingPlan &training, Writer &writer) {
+  const StagePlan &plan = training.stages;
   if (plan.count > 1)
-    writer.add("stages", plan.ends.empty() && plan.places.empty()
-                             ? std::to_string(plan.count)
-                             : "[" + all + "]");
+    writer.add("stages", stagesText(training));
   if (!plan.schedule.empty())
     writer.add("schedule", jsonString(plan.schedule));
   if (plan.updateEvery)
@@ -86,7 +67,7 @@ void addTraining(const TrainingPlan &plan, Writer &writer) {
     writer.add("accumulate", std::to_string(plan.accumulate));
   if (plan.groups != 1)
     writer.add("groups", std::to_string(plan.groups));
-  addStages(plan.stages, writer);
+  addStages(plan, writer);
 }
 
 } // namespace
@@ -292,7 +273,7 @@ private:
   Status readTraining(const std::string &key, const json::Value &value) {
     TrainingPlan &training = *plan.training;
     if (key == "stages")
-      return readStages(value);
+      return readStages(value, plan);
     if (key == "schedule") {
       const auto *name = value.get<std::string>();
       if (!name || name->empty())
@@ -327,66 +308,6 @@ private:
       training.buckets.bytes = training.buckets.firstBytes = *number;
     else
       *findNumber(training, key) = *number;
-    return Status::success();
-  }
-
-  /// Their number, or a list of what the stages are until; the last is until
-  /// the end.
-  Status readStages(const json::Value &value) {
-    StagePlan &stages = plan.training->stages;
-    if (const auto *number = value.get<int64_t>()) {
-      stages.count = *number;
-      return Status::success();
-    }
-    const auto *list = value.get<json::Array>();
-    if (!list || list->empty())
-      return expected("a number, or a list of stages, [{\"until\": NODE}, {}]",
-                      value);
-    for (size_t i = 0; i < list->size(); ++i) {
-      const auto *stage = (*list)[i].get<json::Object>();
-      if (!stage)
-        return expected("a stage, {\"until\": NODE}", (*list)[i]);
-      Status status = readStage(i, list->size(), *stage, stages);
-      if (!status.ok())
-        return Status::badFile("stage " + std::to_string(i) + " " +
-                               status.message);
-    }
-    stages.count = static_cast<int64_t>(list->size());
-    if (!stages.places.empty() && stages.places.size() != list->size())
-      return Status::badFile("stages name \"ranks\", and not all do; name "
-                             "those of each, or of none");
-    return Status::success();
-  }
-
-  static Status readStage(size_t index, size_t count, const json::Object &stage,
-                          StagePlan &stages) {
-    const bool isLast = index + 1 == count;
-    bool hasEnd = false;
-    for (const auto &[key, value] : stage) {
-      const auto *text = value.get<std::string>();
-      if (key == "until" && isLast)
-        return Status::badFile("is the last and ends with the model; leave "
-                               "\"until\" out");
-      if (key != "until" && key != "ranks")
-        return Status::badFile("has " + jsonString(key) +
-                               ", which is no key of a stage; there are "
-                               "until, ranks");
-      if (!text)
-        return Status::badFile("has " + jsonString(key) +
-                               ": expected a string, not " + value.kind());
-      hasEnd |= key == "until";
-      if (key == "until")
-        stages.ends.push_back(*text);
-      else if (Status status = parseRanks(*text, stages.places.emplace_back());
-               !status.ok())
-        return Status::badFile("has \"ranks\": " + status.message);
-    }
-    // Without ends stages are made equally heavy, if none has one.
-    if (!isLast && !hasEnd && (!stages.ends.empty() || stages.places.empty()))
-      return Status::badFile("is until no node; give {\"until\": NODE}");
-    if (!isLast && hasEnd && stages.ends.size() != index + 1)
-      return Status::badFile("is until a node, and the stages before are not; "
-                             "give {\"until\": NODE} to each");
     return Status::success();
   }
 

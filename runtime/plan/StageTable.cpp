@@ -67,6 +67,12 @@ static Status checkStages(const StagePlan &stages) {
     return wrong("gradients before an update, micro-batches in flight and "
                  "slices are of a schedule with a name, such as ampnet; leave "
                  "them out");
+  if (!stages.batchAxes.empty() &&
+      (stages.count == 1 ||
+       stages.batchAxes.size() != static_cast<size_t>(stages.count) ||
+       stages.slices > 1))
+    return wrong("meshes are of each of several stages, without slices; leave "
+                 "\"mesh\" out of the stages");
   if (stages.slices > mostStagesOfAStep / stages.count)
     return wrong("stages by slices are at most " +
                  std::to_string(mostStagesOfAStep) + "; give fewer slices");
@@ -95,11 +101,6 @@ Status Plan::checkStaged() const {
   schedule::Table table;
   if (Status status = own.makeTable(table); !status.ok())
     return status;
-  if ((own.zero == ZeroStage::Weights || !own.axes.empty()) &&
-      !own.versionedStages().empty())
-    return wrong("the schedule keeps versions of weights, which are not split "
-                 "over ranks; take stages of ZeRO up to 2, and no axes besides "
-                 "data and stage");
   return checkPlaces(own.stages, table);
 }
 

@@ -49,16 +49,30 @@ def test_schedules_beside_zero_and_tensors(tools, tmp_path, schedule, zero, tens
     is_step(one, train(tools, tmp_path, "many", *flags, *flags_of(schedule, zero, tensor)))
 
 
+def states_of(run):
+    return [int(n) for n in re.findall(r"(\d+) bytes of states", run[2])]
+
+
 @pytest.mark.parametrize("schedule", ["pipedream", "pipedream-2bw", "ampnet"])
 def test_asynchronous_schedules(tools, tmp_path, schedule):
-    """Copies of the pipeline update together; versions of weights are whole."""
+    """Copies of the pipeline update together; versions of weights are split as the weights are."""
     update = [] if schedule == "pipedream" else ["--update-every=2"]
     flags = arguments(tmp_path, "mlp", "--micro-batches=8", "--stages=2", f"--pipeline={schedule}", *update)
     one = train(tools, tmp_path, "one", *flags, "--ranks=2")
     is_step(one, train(tools, tmp_path, "copies", *flags, "--ranks=4"))
-    done = tools.mlc("train", *flags, "--ranks=4", "--zero=3", f"--checkpoint={tmp_path / 'c.npz'}")
-    assert (done.returncode == 2) == (schedule != "ampnet"), done.stderr
-    assert "keeps versions of weights, which are not split over ranks" in done.stderr or schedule == "ampnet"
+    split = ["--shard=first.weight=-,tensor", "--shard=first.bias=tensor", "--shard=second.weight=tensor"]
+    whole = states_of(one)
+    for more, share in ((["--ranks=4", "--zero=3"], 0.51), (["--mesh=data=1,stage=2,tensor=2", "--ranks=4", *split], 0.75),
+                        (["--mesh=data=2,stage=2,tensor=2", "--ranks=8", *split, "--zero=3"], 0.4)):
+        many = train(tools, tmp_path, "many", *flags, *more)
+        is_step(one, many)
+        # Each rank has its part of all versions.
+        states = states_of(many)
+        assert max(states) < share * max(whole), (states, whole)
+    half = train(tools, tmp_path, "half", *flags, *more, "--steps=2")
+    done = tools.mlc("train", *flags, "--ranks=2", "--resume", f"--checkpoint={tmp_path / 'half.npz'}", "--log-every=1")
+    assert done.returncode == 0, done.stderr
+    np.testing.assert_allclose(losses(re.findall(r"^step .*$", done.stdout, re.M)), losses(one[0])[len(half[0]):], rtol=1e-5)
 
 
 @pytest.mark.parametrize("name", ["gpt", "translator"])

@@ -169,9 +169,10 @@ mlc::cli::findArena(exec::ProgramOp program,
                   : llvm::ArrayRef<std::pair<unsigned, unsigned>>();
   };
   auto seconds = [](exec::LaunchOp) { return 0.0; };
-  // Open sizes are no error here.
+  // What is not known to the byte stays an estimate, without an error.
   mlir::ScopedDiagnosticHandler quiet(
-      program.getContext(), [](mlir::Diagnostic &) { return mlir::success(); });
+      program.getContext(),
+      [](mlir::Diagnostic &) { return mlir::success(); });
   auto problem = remat::readExecProblem(program, {inPlace, seconds});
   if (failed(problem))
     return std::nullopt;
