@@ -1,9 +1,10 @@
 """mlc plan MODEL: shardings that are known from the literature, unasked."""
 
 import json
+import re
 
-import networks
 import pytest
+import unweighted
 
 
 def plan(tools, model, ranks, *flags, loss="mse"):
@@ -21,7 +22,7 @@ def is_fastest(found):
 
 
 def test_wide_layers_are_split_into_columns_then_rows(tools, tmp_path):
-    found = plan(tools, networks.mlp(tmp_path / "mlp.onnx", 128, 1024, 2), 4)
+    found = plan(tools, unweighted.mlp(tmp_path / "mlp.onnx", 128, 1024, 2), 4)
     is_fastest(found)
     assert found["mesh"] == "data=1,tensor=4"
     assert found["shard"] == {"layer0": "-,tensor", "layer0.weight": "-,tensor", "layer1.weight": "tensor"}
@@ -29,14 +30,14 @@ def test_wide_layers_are_split_into_columns_then_rows(tools, tmp_path):
 
 
 def test_long_batches_are_split_into_samples(tools, tmp_path):
-    found = plan(tools, networks.mlp(tmp_path / "mlp.onnx", 1024, 128, 2), 4)
+    found = plan(tools, unweighted.mlp(tmp_path / "mlp.onnx", 1024, 128, 2), 4)
     is_fastest(found)
     assert found["mesh"] == "data=4" and not found["shard"]
 
 
 def test_one_weird_trick(tools, tmp_path):
     """Krizhevsky 2014: convolutions by data, dense layers by model; faster than data parallel, with fewer bytes."""
-    found = plan(tools, networks.alexnet(tmp_path / "alexnet.onnx", 256), 8, loss="cross-entropy")
+    found = plan(tools, unweighted.alexnet(tmp_path / "alexnet.onnx", 256), 8, loss="cross-entropy")
     is_fastest(found)
     assert found["mesh"] == "data=1,tensor=8"
     shard = found["shard"]
@@ -51,7 +52,7 @@ def test_one_weird_trick(tools, tmp_path):
 def test_megatron(tools, tmp_path):
     """Columns, then rows, in attention and in the products; what is exchanged are activations."""
     batch, length, width = 8, 256, 1024
-    model = networks.transformer(tmp_path / "m.onnx", batch, length, width, 16, 2, norms=False)
+    model = unweighted.transformer(tmp_path / "m.onnx", batch, length, width, 16, 2, norms=False)
     found = plan(tools, model, 4, "--mesh=data=1,tensor=4", "-o", tmp_path / "plan.json")
     shard = found["shard"]
     for i in range(2):
@@ -81,7 +82,22 @@ def test_megatron(tools, tmp_path):
     (["--mesh=data=1,tensor=4", "--memory=1MB"], 9, "on 4 ranks as data=1,tensor=4: nothing fits: memory at layer"),
 ])
 def test_what_is_refused(tools, tmp_path, flags, code, message):
-    model = networks.mlp(tmp_path / "mlp.onnx", 128, 1024, 2)
+    model = unweighted.mlp(tmp_path / "mlp.onnx", 128, 1024, 2)
     more = [] if flags[0].startswith("--ranks") else ["--ranks=4"]
     done = tools.mlc("plan", model, "--loss=mse", "--cluster=cluster:p3.16xlarge", *more, *flags)
     assert done.returncode == code and message in done.stderr, done.stderr
+
+
+def test_the_page(tools, tmp_path):
+    """docs/Planners.md shows what is printed, but for times."""
+    page = (tools.source / "docs/Planners.md").read_text()
+    command, shown = re.search(r"^\$ mlc (plan alexnet\.onnx .*)\n((?:.*\n)*?)```", page, re.M).groups()
+    unweighted.alexnet(tmp_path / "alexnet.onnx", 256)
+    done = tools.mlc(*command.split(), cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+
+    def shape(line):
+        return re.sub(r"\d+\.?\d* (ms|%)", r"N \1", line)
+    printed = [shape(line) for line in done.stdout.splitlines()]
+    places = [printed.index(shape(line)) for line in shown.splitlines() if line != "..."]
+    assert places == sorted(places)

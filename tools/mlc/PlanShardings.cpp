@@ -4,10 +4,8 @@
 #include "dialects/Module/States.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "onnx-ml.pb.h"
-#include "passes/Distribute/DataParallel.h"
-#include "passes/Distribute/Partition.h"
-#include "passes/Distribute/Pin.h"
 #include "passes/Import/ModelFile.h"
+#include "passes/Shardings/ModelShardings.h"
 #include "passes/Shardings/ShardingProblem.h"
 #include "planner/choices/Solve.h"
 #include "runtime/Text.h"
@@ -101,19 +99,6 @@ ShardingPlanner::memoryOf(const simulator::Cluster &cluster) const {
   return static_cast<int64_t>(bytes);
 }
 
-/// The function that has the step.
-static mlir::func::FuncOp stepOf(mlir::ModuleOp module) {
-  mlir::func::FuncOp step;
-  size_t most = 0;
-  for (auto function : module.getOps<mlir::func::FuncOp>())
-    if (size_t count = function.getBody().front().getOperations().size();
-        count > most) {
-      most = count;
-      step = function;
-    }
-  return step;
-}
-
 static std::string describeMesh(const runtime::Plan &plan) {
   std::string text;
   for (const runtime::MeshAxis &axis : plan.training->mesh())
@@ -122,64 +107,15 @@ static std::string describeMesh(const runtime::Plan &plan) {
   return text;
 }
 
-/// Says in the plan where a solution has weights and tensors inside.
-static void addShardings(const dist::ShardingProblem &problem,
-                         const planner::Choices &choices,
-                         mlir::func::FuncOp step, llvm::StringRef axis,
-                         runtime::Plan &plan) {
-  auto add = [&](const std::string &name, const dist::Place &place) {
-    runtime::TensorSharding sharding{name, {{}}};
-    if (place.isSplit()) {
-      sharding.axes.resize(place.dim + 1);
-      sharding.axes.back().push_back(axis.str());
-    }
-    plan.shardings.push_back(std::move(sharding));
-  };
-  for (const auto &[owner, tensor] : problem.owners)
-    if (const auto &place = dist::ShardingProblem::placeOf(tensor, choices);
-        place.isSplit())
-      add(owner, place);
-  for (mlir::Operation &op : step.getBody().front().without_terminator()) {
-    if (!op.hasAttr(dist::kPinAttr) || op.hasAttr(dist::kPinGradientAttr))
-      continue;
-    auto it = problem.results.find(op.getResult(0));
-    if (it == problem.results.end())
-      continue;
-    // What stays partial is left to its readers.
-    const auto &place = dist::ShardingProblem::placeOf(it->second, choices);
-    if (!place.isPartial() && !place.hasHalo() &&
-        (place.isWhole() || place.unit.isConstant(1)) &&
-        cast<mlir::RankedTensorType>(op.getResult(0).getType()).getRank() > 0)
-      add(dist::nodeOf(&op).str(), place);
-  }
-}
-
-/// Splits samples, as the mesh says. What is wrong is the error.
-static llvm::Error splitSamples(const std::string &file, mlir::ModuleOp module,
-                                int64_t ranks) {
-  std::string wrong;
-  mlir::ScopedDiagnosticHandler handler(module.getContext(),
-                                        [&](mlir::Diagnostic &diagnostic) {
-                                          if (wrong.empty())
-                                            wrong = diagnostic.str();
-                                          return mlir::success();
-                                        });
-  DataParallelOptions samples;
-  samples.ranks = ranks;
-  if (mlir::failed(distributeTraining(module, samples)) ||
-      mlir::failed(partition(module, {"", false, /*keepsPins=*/true})))
-    return fail(Exit::Unsupported, file + ": " + wrong);
-  return llvm::Error::success();
-}
-
 /// The choices along the second axis, after samples are split; of a mesh
 /// without one, of an axis that splits nothing yet.
 llvm::Expected<dist::ShardingProblem> ShardingPlanner::makeProblem(
     const simulator::Cluster &cluster, TrainingModel &read,
     const runtime::TrainingPlan &split, bool needsReason) {
   mlir::ModuleOp module = read.compilation->getModule();
-  if (llvm::Error error = splitSamples(model.model, module, split.ranks))
-    return error;
+  std::string wrong;
+  if (mlir::failed(dist::splitSamples(module, split.ranks, wrong)))
+    return fail(Exit::Unsupported, model.model + ": " + wrong);
   const CostModel cost = read.compilation->makeCostModel();
   MeshCosts costs(cluster, split.mesh());
   const runtime::MeshAxis axis = split.axes.empty()
@@ -207,7 +143,7 @@ llvm::Expected<dist::ShardingProblem> ShardingPlanner::makeProblem(
     return bytes.takeError();
   options.memory = *bytes;
   options.needsReason = needsReason;
-  return makeShardingProblem(stepOf(module), options);
+  return makeShardingProblem(dist::stepOf(module), options);
 }
 
 /// An error if a rank has too little memory for all that is not split.
@@ -254,9 +190,10 @@ llvm::Error ShardingPlanner::choose(const simulator::Cluster &cluster,
   found.bound = solution.bound;
   found.gap = solution.gap();
   found.choices = problem->problem.nodes.size();
-  addShardings(*problem, solution.choices,
-               stepOf(read.compilation->getModule()), split.axes.front().name,
-               found.plan);
+  llvm::append_range(found.plan.shardings,
+                     dist::listShardings(*problem, solution.choices,
+                                         read.compilation->getModule(),
+                                         split.axes.front().name));
   return llvm::Error::success();
 }
 
