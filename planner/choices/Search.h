@@ -6,7 +6,7 @@
 #include "planner/choices/Improve.h"
 #include "planner/choices/Reduce.h"
 #include "planner/choices/Relaxation.h"
-#include "planner/choices/Solve.h"
+#include "planner/choices/Solution.h"
 
 #include <memory>
 

@@ -14,11 +14,6 @@ using runtime::Status;
 
 static constexpr double kNever = std::numeric_limits<double>::infinity();
 
-double ChoiceSolution::gap() const {
-  const double size = std::max(std::abs(cost), std::abs(bound));
-  return size > 0 ? std::max(0.0, cost - bound) / size : 0;
-}
-
 int64_t planner::leastBytes(const ChoiceProblem &problem,
                             const ChoiceProblem::Row &row, double maxEntries) {
   ChoiceProblem only = problem;

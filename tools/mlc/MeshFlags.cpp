@@ -149,7 +149,8 @@ MeshFlags::weightsOf(const onnx::GraphProto &graph, llvm::StringRef file,
         llvm::none_of(names, [&](llvm::StringRef name) {
           return runtime::matchesName(sharding.pattern, name);
         }))
-      return fail(Exit::Usage, file + ": has no input, weight, output or node '" +
+      return fail(Exit::Usage, file +
+                                   ": has no input, weight, output or node '" +
                                    runtime::printable(sharding.pattern) +
                                    "' for --shard; it has " + listSome(names));
   return weights;

@@ -261,6 +261,8 @@ llvm::Error PlanCommand::planModel() {
   const std::string file = output;
   const bool isJson = asJson, comparesAll = compares;
   mlc::runtime::Plan all;
+  all.training.emplace();
+  all.training->ranks = std::max<int64_t>(1, ranks);
   auto machines = readCluster(cluster, all);
   if (!machines)
     return machines.takeError();
@@ -274,7 +276,7 @@ llvm::Error PlanCommand::planModel() {
   request.ranks = count;
   request.budget = budget;
   request.blocks = blocks;
-  auto plans = planPipelines(request);
+  auto plans = planPipelines(request, *machines);
   if (!plans)
     return plans.takeError();
   const PlannedStep &best = plans->steps.front();

@@ -389,16 +389,11 @@ llvm::Expected<PipelinePlans> PipelineSearch::run() {
 }
 
 llvm::Expected<PipelinePlans>
-mlc::cli::planPipelines(const PipelineRequest &request) {
-  runtime::Plan all;
-  all.training.emplace();
-  all.training->ranks = request.ranks;
-  auto cluster = readCluster(request.cluster, all);
-  if (!cluster)
-    return cluster.takeError();
+mlc::cli::planPipelines(const PipelineRequest &request,
+                        const Cluster &cluster) {
   // The devices price operators, unless another target is given.
-  const std::string &target = cluster->deviceOf(0).target;
+  const std::string &target = cluster.deviceOf(0).target;
   if (request.model.target.getNumOccurrences() == 0 && !target.empty())
     request.model.target = target;
-  return PipelineSearch(request, *cluster).run();
+  return PipelineSearch(request, cluster).run();
 }

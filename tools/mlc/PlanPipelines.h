@@ -16,7 +16,7 @@ struct PipelineRequest {
   int64_t samples = 0;
   /// Numbers of micro-batches to try; empty: powers of two that divide.
   std::vector<int64_t> microBatches = {};
-  std::string cluster = {};
+  std::string cluster = {}; ///< its name
   int64_t ranks = 1;
   std::vector<std::string> schedules = {}; ///< empty: all synchronous ones
   /// The most timelines for a schedule, on so many copies, with so many
@@ -56,8 +56,10 @@ struct PipelinePlans {
 
 /// Plans steps on all ranks: copies of pipelines with each schedule, and data
 /// parallelism alone. The best are simulated as they are. Fails as simulate()
-/// does, and where nothing can be planned.
-llvm::Expected<PipelinePlans> planPipelines(const PipelineRequest &request);
+/// does, and where nothing can be planned. `cluster` is the one of the request,
+/// and has as many ranks.
+llvm::Expected<PipelinePlans> planPipelines(const PipelineRequest &request,
+                                            const simulator::Cluster &cluster);
 
 } // namespace mlc::cli
 

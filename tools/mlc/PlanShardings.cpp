@@ -4,10 +4,8 @@
 #include "dialects/Module/States.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "onnx-ml.pb.h"
-#include "passes/Distribute/DataParallel.h"
-#include "passes/Distribute/Partition.h"
-#include "passes/Distribute/Pin.h"
 #include "passes/Import/ModelFile.h"
+#include "passes/Shardings/ModelShardings.h"
 #include "passes/Shardings/ShardingProblem.h"
 #include "planner/choices/Solve.h"
 #include "runtime/Text.h"
@@ -99,68 +97,28 @@ ShardingPlanner::memoryOf(const simulator::Cluster &cluster) const {
   return static_cast<int64_t>(bytes);
 }
 
-/// The function that has the step.
-static mlir::func::FuncOp stepOf(mlir::ModuleOp module) {
-  mlir::func::FuncOp step;
-  size_t most = 0;
-  for (auto function : module.getOps<mlir::func::FuncOp>())
-    if (size_t count = function.getBody().front().getOperations().size();
-        count > most) {
-      most = count;
-      step = function;
-    }
-  return step;
+static std::string describeMesh(const runtime::Plan &plan) {
+  std::string text;
+  for (const runtime::MeshAxis &axis : plan.training->mesh())
+    text +=
+        (text.empty() ? "" : ",") + axis.name + "=" + std::to_string(axis.size);
+  return text;
 }
 
-/// Says in the plan where a solution has weights and tensors inside.
-static llvm::Error addShardings(const dist::ShardingProblem &problem,
-                                const planner::Choices &choices,
-                                mlir::func::FuncOp step, llvm::StringRef axis,
-                                runtime::Plan &plan) {
-  auto add = [&](const std::string &name, const dist::Place &place) {
-    runtime::TensorSharding sharding{name, {{}}};
-    if (place.isSplit()) {
-      sharding.axes.resize(place.dim + 1);
-      sharding.axes.back().push_back(axis.str());
-    }
-    plan.shardings.push_back(std::move(sharding));
-  };
-  for (const auto &[owner, tensor] : problem.owners)
-    if (const auto &place = dist::ShardingProblem::placeOf(tensor, choices);
-        place.isSplit())
-      add(owner, place);
-  for (mlir::Operation &op : step.getBody().front().without_terminator()) {
-    if (!op.hasAttr(dist::kPinAttr) || op.hasAttr(dist::kPinGradientAttr))
-      continue;
-    auto it = problem.results.find(op.getResult(0));
-    if (it == problem.results.end())
-      continue;
-    // What stays partial is left to its readers.
-    const auto &place = dist::ShardingProblem::placeOf(it->second, choices);
-    if (!place.isPartial() && !place.hasHalo() &&
-        (place.isWhole() || place.unit.isConstant(1)) &&
-        cast<mlir::RankedTensorType>(op.getResult(0).getType()).getRank() > 0)
-      add(dist::nodeOf(&op).str(), place);
-  }
-  return llvm::Error::success();
-}
-
-/// Solves the choices along the second axis, after samples are split.
-llvm::Error ShardingPlanner::choose(const simulator::Cluster &cluster,
-                                    TrainingModel &read, bool needsReason,
-                                    Found &found) {
-  const runtime::TrainingPlan &split = *found.plan.training;
+/// The choices along the second axis, after samples are split; of a mesh
+/// without one, of an axis that splits nothing yet.
+llvm::Expected<dist::ShardingProblem> ShardingPlanner::makeProblem(
+    const simulator::Cluster &cluster, TrainingModel &read,
+    const runtime::TrainingPlan &split, bool needsReason) {
   mlir::ModuleOp module = read.compilation->getModule();
-  DataParallelOptions samples;
-  samples.ranks = split.ranks;
-  if (mlir::failed(distributeTraining(module, samples)) ||
-      mlir::failed(partition(module, {"", false, /*keepsPins=*/true})))
-    return fail(Exit::Unsupported,
-                model.model + ": cannot be split into samples");
-  mlir::func::FuncOp step = stepOf(module);
+  std::string wrong;
+  if (mlir::failed(dist::splitSamples(module, split.ranks, wrong)))
+    return fail(Exit::Unsupported, model.model + ": " + wrong);
   const CostModel cost = read.compilation->makeCostModel();
   MeshCosts costs(cluster, split.mesh());
-  const runtime::MeshAxis &axis = split.axes.front();
+  const runtime::MeshAxis axis = split.axes.empty()
+                                     ? runtime::MeshAxis{kTensorAxis, 2}
+                                     : split.axes.front();
   dist::ShardingOptions options;
   options.axis =
       dist::AxisAttr::get(module.getContext(), axis.name,
@@ -183,20 +141,58 @@ llvm::Error ShardingPlanner::choose(const simulator::Cluster &cluster,
     return bytes.takeError();
   options.memory = *bytes;
   options.needsReason = needsReason;
-  const dist::ShardingProblem problem = makeShardingProblem(step, options);
+  return makeShardingProblem(dist::stepOf(module), options);
+}
+
+/// An error if a rank has too little memory for all that is not split.
+llvm::Error ShardingPlanner::checkMemory(const simulator::Cluster &cluster,
+                                         const runtime::Plan &plan) {
+  auto read =
+      readTrainingModel(model, training, &optimizer, batch, {}, nullptr);
+  if (!read)
+    return read.takeError();
+  auto problem = makeProblem(cluster, *read, *plan.training, false);
+  if (!problem)
+    return problem.takeError();
+  // The first choice of all is the whole.
+  const planner::Choices whole(problem->problem.nodes.size(), 0);
+  for (const planner::ChoiceProblem::Row &row : problem->problem.rows)
+    if (const int64_t bytes = planner::bytesOf(row, whole); bytes > row.budget)
+      return fail(
+          Exit::Resources,
+          fmt::format("{}: on {} ranks as {}: nothing fits: {} needs at "
+                      "least {} bytes, and there are {}",
+                      model.model.getValue(), plan.training->countRanks(),
+                      describeMesh(plan), runtime::printable(row.name), bytes,
+                      row.budget));
+  return llvm::Error::success();
+}
+
+/// Solves the choices along the second axis.
+llvm::Error ShardingPlanner::choose(const simulator::Cluster &cluster,
+                                    TrainingModel &read, bool needsReason,
+                                    Found &found) {
+  const runtime::TrainingPlan &split = *found.plan.training;
+  auto problem = makeProblem(cluster, read, split, needsReason);
+  if (!problem)
+    return problem.takeError();
   planner::ChoiceSolution solution;
-  if (auto status = planner::solveByElimination(problem.problem, {}, solution);
+  if (auto status = planner::solveByElimination(problem->problem, {}, solution);
       !status.ok()) {
-    status.message = fmt::format(
-        "{}: on {} ranks as data={}, {}={}: {}", model.model.getValue(),
-        split.countRanks(), split.ranks, axis.name, axis.size, status.message);
+    status.message = fmt::format("{}: on {} ranks as {}: {}",
+                                 model.model.getValue(), split.countRanks(),
+                                 describeMesh(found.plan), status.message);
     return statusFailure(status);
   }
   found.cost = solution.cost;
   found.bound = solution.bound;
   found.gap = solution.gap();
-  found.choices = problem.problem.nodes.size();
-  return addShardings(problem, solution.choices, step, axis.name, found.plan);
+  found.choices = problem->problem.nodes.size();
+  llvm::append_range(found.plan.shardings,
+                     dist::listShardings(*problem, solution.choices,
+                                         read.compilation->getModule(),
+                                         split.axes.front().name));
+  return llvm::Error::success();
 }
 
 llvm::Expected<MeshCosts::Sum>
@@ -250,6 +246,17 @@ ShardingPlanner::planChoices(const simulator::Cluster &cluster,
   found.plan = plan;
   if (llvm::Error error = choose(cluster, *read, needsReason, found))
     return error;
+  if (llvm::all_of(
+          found.plan.shardings, [](const runtime::TensorSharding &sharding) {
+            return llvm::all_of(sharding.axes,
+                                [](const auto &axes) { return axes.empty(); });
+          }))
+    return fail(Exit::Resources,
+                fmt::format("{}: on {} ranks as {}: nothing is worth being "
+                            "split over the last axis; give fewer ranks, or "
+                            "another mesh",
+                            model.model.getValue(), plan.training->countRanks(),
+                            describeMesh(plan)));
   auto step = price(cluster, found.plan);
   if (!step)
     return step.takeError();
@@ -267,6 +274,8 @@ ShardingPlanner::planMesh(const simulator::Cluster &cluster,
   if (plan.training->axes.empty()) {
     Found found;
     found.plan = plan;
+    if (llvm::Error error = checkMemory(cluster, plan))
+      return error;
     auto step = price(cluster, plan);
     if (!step)
       return step.takeError();
@@ -284,14 +293,6 @@ ShardingPlanner::planMesh(const simulator::Cluster &cluster,
     freely->step = follows->step;
   }
   return freely;
-}
-
-static std::string describeMesh(const runtime::Plan &plan) {
-  std::string text;
-  for (const runtime::MeshAxis &axis : plan.training->mesh())
-    text +=
-        (text.empty() ? "" : ",") + axis.name + "=" + std::to_string(axis.size);
-  return text;
 }
 
 void ShardingPlanner::print(const std::vector<Found> &all, const Found &best,
@@ -347,6 +348,8 @@ llvm::Error ShardingPlanner::run(const simulator::Cluster &cluster,
   const std::string &target = cluster.deviceOf(0).target;
   if (model.target.getNumOccurrences() == 0 && !target.empty())
     model.target = target;
+  if (auto bytes = memoryOf(cluster); !bytes)
+    return bytes.takeError();
   auto plans = meshes(request.ranks);
   if (!plans)
     return plans.takeError();

@@ -3,6 +3,7 @@
 #ifndef MLC_TOOLS_MLC_PLANSHARDINGS_H
 #define MLC_TOOLS_MLC_PLANSHARDINGS_H
 
+#include "passes/Shardings/ShardingProblem.h"
 #include "simulator/cluster/Cluster.h"
 #include "tools/mlc/MeshCosts.h"
 #include "tools/mlc/OptimizerFlags.h"
@@ -47,6 +48,11 @@ private:
   llvm::Expected<std::vector<runtime::Plan>> meshes(int64_t ranks) const;
   llvm::Expected<Found> planMesh(const simulator::Cluster &cluster,
                                  const runtime::Plan &plan);
+  llvm::Expected<dist::ShardingProblem>
+  makeProblem(const simulator::Cluster &cluster, TrainingModel &read,
+              const runtime::TrainingPlan &split, bool needsReason);
+  llvm::Error checkMemory(const simulator::Cluster &cluster,
+                          const runtime::Plan &plan);
   llvm::Error choose(const simulator::Cluster &cluster, TrainingModel &read,
                      bool needsReason, Found &found);
   llvm::Expected<Found> planChoices(const simulator::Cluster &cluster,

@@ -64,7 +64,7 @@ def alexnet(path, batch):
     return net.write(path, "x", [batch, 3, 224, 224], net.linear(h, "fc8", 4096, 1000, bias=True), [batch, 1000])
 
 
-def transformer(path, batch, length, width, heads, layers):
+def transformer(path, batch, length, width, heads, layers, norms=True):
     """Layers of attention and two products, as in GPT-2, without an embedding."""
     net = Shapes()
     h = "x"
@@ -72,7 +72,7 @@ def transformer(path, batch, length, width, heads, layers):
     net.numbers("join", [0, 0, width])
     for i in range(layers):
         def norm(name, x):
-            return net.op("LayerNormalization", f"l{i}_{name}", x, net.weight(f"l{i}_{name}.scale", width),
+            return x if not norms else net.op("LayerNormalization", f"l{i}_{name}", x, net.weight(f"l{i}_{name}.scale", width),
                           net.weight(f"l{i}_{name}.shift", width), axis=-1)
 
         def parts(name, x, perm):
