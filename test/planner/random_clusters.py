@@ -54,7 +54,7 @@ def check(mlc, folder, seed):
     def run(*command):
         return subprocess.run([mlc, *map(str, command)], capture_output=True, text=True)
 
-    made = run("plan", *flags, f"--ranks={ranks}", f"--samples={samples}", "-o", plan, "--json")
+    made = run("plan", *flags, "--planner=pipelines", f"--ranks={ranks}", f"--samples={samples}", "-o", plan, "--json")
     if made.returncode:
         assert made.returncode in (2, 9) and made.stderr.startswith("mlc: error: ") and not plan.exists(), made.stderr
         assert "no plan fits" in made.stderr or "no schedule runs" in made.stderr, made.stderr

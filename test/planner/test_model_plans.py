@@ -40,7 +40,7 @@ def write_cluster(path, memory, latency=1e-6, bandwidth=1e10):
 
 
 def plans(tools, *flags):
-    done = tools.mlc("plan", *flags, "--json")
+    done = tools.mlc("plan", *flags, "--planner=pipelines", "--json")
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
@@ -49,7 +49,7 @@ def test_plans_are_simulated_and_trained(tools, tmp_path):
     """What a plan file says is what `mlc simulate` says of it, and training by it gives the weights of one rank."""
     model = write_model(tmp_path / "m.onnx")
     flags = [model, "--loss=mse", "--optimizer=adam"]
-    made = tools.mlc("plan", *flags, "--ranks=4", "--samples=32", "--schedules=1f1b,interleaved-1f1b", "-o", tmp_path / "p.json", "--json")
+    made = tools.mlc("plan", *flags, "--planner=pipelines", "--ranks=4", "--samples=32", "--schedules=1f1b,interleaved-1f1b", "-o", tmp_path / "p.json", "--json")
     assert made.returncode == 0, made.stderr
     found = json.loads(made.stdout)
     plan = json.loads((tmp_path / "p.json").read_text())
@@ -106,6 +106,31 @@ def test_what_links_and_memory_decide(tools, tmp_path):
     assert done.returncode == 9 and "no plan fits" in done.stderr and not (tmp_path / "p.json").exists()
 
 
+def test_all_planners_are_compared(tools, tmp_path):
+    """Few samples and wide layers: weights are split; the plan is carried out as it was simulated."""
+    model = write_model(tmp_path / "m.onnx", sizes=(1024,) * 5)
+    flags = [model, "--loss=mse", "--cluster", write_cluster(tmp_path / "c.json", 1e9, bandwidth=1e11)]
+    done = tools.mlc("plan", *flags, "--ranks=4", "--samples=4", "--schedules=1f1b", "-o", tmp_path / "p.json", "--json")
+    assert done.returncode == 0, done.stderr
+    every = json.loads(done.stdout)["plans"]
+    assert {one["schedule"] for one in every} == {"1f1b", "data parallel", "shardings"}
+    assert every[0]["schedule"] == "shardings" and every[0]["seconds"] < 0.8 * next(
+        one["seconds"] for one in every if one["schedule"] == "data parallel")
+    plan = json.loads((tmp_path / "p.json").read_text())
+    assert plan["mesh"]["tensor"] > 1 and plan["shard"] and plan["predicted"]["seconds"] == every[0]["seconds"]
+    rng = np.random.default_rng(2)
+    np.savez(tmp_path / "d.npz", x0=rng.standard_normal((8, 1024)).astype(np.float32), target=rng.standard_normal((8, 1024)).astype(np.float32))
+    losses = []
+    for more in (["--plan", tmp_path / "p.json", "--ranks=4"], []):
+        done = tools.mlc("train", model, "--loss=mse", *more, "--batch=4", f"--data={tmp_path / 'd.npz'}", "--steps=2", "--log-every=1",
+                         f"--checkpoint={tmp_path / 'c.npz'}")
+        assert done.returncode == 0, done.stderr
+        losses.append([float(x) for x in re.findall(r"^step \d+ .*loss (\S+)", done.stdout, re.M)])
+    assert len(losses[0]) == 2 and losses[0] == pytest.approx(losses[1], rel=1e-5)
+    table = tools.mlc("plan", *flags, "--ranks=4", "--samples=4", "--schedules=1f1b", "--compare")
+    assert re.search(r"^shardings over data=\d,tensor=\d +1 ", table.stdout, re.M)
+
+
 def test_a_heavy_stage_gets_several_ranks(tools, tmp_path):
     """As in PipeDream: where the first layers compute and the last ones have the weights, and links are slow."""
     rng = np.random.default_rng(1)
@@ -123,7 +148,7 @@ def test_a_heavy_stage_gets_several_ranks(tools, tmp_path):
                               [helper.make_tensor_value_info("out", TensorProto.FLOAT, ["n", 8])], weights)
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), tmp_path / "m.onnx")
     flags = [tmp_path / "m.onnx", "--loss=mse", "--cluster", write_cluster(tmp_path / "c.json", 1e9, bandwidth=2e8)]
-    done = tools.mlc("plan", *flags, "--ranks=4", "--samples=96", "--micro-batches=12", "-o", tmp_path / "p.json", "--json")
+    done = tools.mlc("plan", *flags, "--planner=pipelines", "--ranks=4", "--samples=96", "--micro-batches=12", "-o", tmp_path / "p.json", "--json")
     assert done.returncode == 0, done.stderr
     best = json.loads(done.stdout)["plans"][0]
     assert best["replicas"] == [3, 1] and best["schedule"] in ("1f1b", "gpipe"), best
@@ -142,6 +167,8 @@ def test_a_heavy_stage_gets_several_ranks(tools, tmp_path):
     (["--ranks=2", "--samples=8", "--blocks=0"], "--blocks must be 1 to"),
     (["--ranks=99", "--samples=8"], "has 4 ranks, and the plan 99"),
     (["--ranks=3", "--samples=7", "--micro-batches=7", "--schedules=chimera"], "no schedule runs 7 samples on 3 ranks"),
+    (["--ranks=2", "--samples=8", "--planner=pipelines", "--mesh=data=2"], "--mesh is of shardings"),
+    (["--ranks=2", "--samples=8", "--planner=shardings", "--compare"], "--compare is of pipelines"),
     (["--ranks=2", "--samples=8", "--edges=x"], "--edges is of layers (.csv)"),
     (["--ranks=2", "--samples=8", "--bandwidth=1"], "--bandwidth is of layers (.csv)"),
     (["--ranks=2", "--samples=8", "--compile-to=fuse"], "--compile-to is of mlc train"),

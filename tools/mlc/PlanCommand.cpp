@@ -19,7 +19,7 @@ namespace json = llvm::json;
 
 namespace {
 
-enum class Planner : uint8_t { Pipelines, Shardings };
+enum class Planner : uint8_t { All, Pipelines, Shardings };
 
 class PlanCommand : public Command {
 public:
@@ -35,7 +35,7 @@ public:
                            clEnumValN(Planner::Shardings, "shardings",
                                       "a mesh, and how weights and tensors "
                                       "are split over it")),
-                cl::init(Planner::Pipelines), cl::sub(sub)),
+                cl::init(Planner::All), cl::sub(sub)),
         ranks("ranks", cl::init(0), cl::value_desc("number"),
               cl::desc("Ranks to plan for (all of the cluster)"), cl::sub(sub)),
         cluster("cluster", cl::init("cluster:this-machine"),
@@ -85,6 +85,7 @@ public:
 
 private:
   llvm::Error checkFlags(bool ofLayers) const;
+  llvm::Error checkValues() const;
   llvm::Error planModel();
 
   ModelOptions model;
@@ -125,13 +126,32 @@ static llvm::Error checkRange(const cl::opt<int64_t> &option, int64_t least,
 }
 
 llvm::Error PlanCommand::checkFlags(bool ofLayers) const {
-  if (llvm::Error error = ofLayers
-                              ? refuse({&samples, std::addressof(microBatches),
-                                        std::addressof(schedules), &budget,
-                                        &blocks, &output, &compares},
-                                       "models; the file has layers (.csv)")
-                              : refuse({&edges, &bandwidth}, "layers (.csv)"))
-    return error;
+  const cl::Option *ofPipelines[] = {std::addressof(microBatches),
+                                     std::addressof(schedules), &budget,
+                                     &blocks, &compares},
+                   *ofModels[] = {&samples, &output, &planner};
+  constexpr const char *noModel = "models; the file has layers (.csv)";
+  llvm::Error error = llvm::Error::success();
+  auto check = [&](llvm::ArrayRef<const cl::Option *> options,
+                   llvm::StringRef what) {
+    if (!error)
+      error = refuse(options, what);
+  };
+  if (ofLayers) {
+    check(ofModels, noModel);
+    check(ofPipelines, noModel);
+    check(shardings.options(), noModel);
+  } else {
+    check({&edges, &bandwidth}, "layers (.csv)");
+    if (planner == Planner::Shardings)
+      check(ofPipelines, "pipelines; --planner=shardings plans none");
+    if (planner == Planner::Pipelines)
+      check(shardings.options(), "shardings; --planner=pipelines plans none");
+  }
+  return error ? std::move(error) : checkValues();
+}
+
+llvm::Error PlanCommand::checkValues() const {
   if (cluster.getNumOccurrences() && bandwidth.getNumOccurrences())
     return fail(mlc::Exit::Usage, "give --cluster or --bandwidth, not both");
   constexpr int64_t most = 1 << 20;
@@ -168,6 +188,13 @@ static std::string describe(const PlannedStep &step) {
       plan.zero == mlc::runtime::ZeroStage::None
           ? ""
           : fmt::format(", ZeRO-{}", static_cast<int>(plan.zero));
+  if (!plan.axes.empty()) {
+    std::string mesh;
+    for (const mlc::runtime::MeshAxis &axis : plan.mesh())
+      mesh +=
+          fmt::format("{}{}={}", mesh.empty() ? "" : ",", axis.name, axis.size);
+    return "shardings over " + mesh;
+  }
   if (stages.ranks < 2)
     return step.schedule() + zero;
   std::string ranks;
@@ -267,8 +294,17 @@ llvm::Error PlanCommand::planModel() {
   if (!machines)
     return machines.takeError();
   const int64_t count = ranks ? ranks.getValue() : machines->countRanks();
+  const ShardingPlanner::Request split{cluster, count, samples, file, isJson};
   if (planner == Planner::Shardings)
-    return shardings.run(*machines, {cluster, count, samples, file, isJson});
+    return shardings.run(*machines, split);
+  std::vector<mlc::runtime::Plan> splits;
+  if (planner == Planner::All) {
+    // Where no sharding fits, pipelines may.
+    if (auto plans = shardings.plan(*machines, split))
+      splits = std::move(*plans);
+    else
+      llvm::consumeError(plans.takeError());
+  }
   PipelineRequest request{model, training, optimizer, samples};
   request.microBatches.assign(microBatches.begin(), microBatches.end());
   request.schedules.assign(schedules.begin(), schedules.end());
@@ -279,6 +315,8 @@ llvm::Error PlanCommand::planModel() {
   auto plans = planPipelines(request, *machines);
   if (!plans)
     return plans.takeError();
+  if (llvm::Error error = addPlans(request, std::move(splits), *plans))
+    return error;
   const PlannedStep &best = plans->steps.front();
   if (isJson) {
     json::Array steps;

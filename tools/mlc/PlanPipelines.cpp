@@ -28,7 +28,29 @@ std::string PlannedStep::schedule() const {
   const runtime::StagePlan &stages = plan.training->stages;
   if (stages.ranks > 1)
     return stages.schedule;
-  return plan.training->ranks > 1 ? "data parallel" : "one rank";
+  const auto count = plan.training->countRanks();
+  if (!plan.training->axes.empty())
+    return "shardings";
+  return count > 1 ? "data parallel" : "one rank";
+}
+
+/// Simulates the plan itself.
+static llvm::Error simulateStep(const PipelineRequest &request,
+                                PlannedStep &step, ArenaSource arenas) {
+  auto done = cli::simulate({request.model, request.training, request.optimizer,
+                             step.batch, step.plan, request.cluster, arenas});
+  if (!done)
+    return done.takeError();
+  step.plan = done->plan;
+  step.span = done->timeline.span;
+  step.idle = done->timeline.idle().value();
+  step.sent = *llvm::max_element(done->sent);
+  step.memory = 0;
+  for (const RankMemory &memory : done->memory)
+    step.memory = std::max(step.memory, memory.parts().total());
+  step.fits = !llvm::errorToBool(checkCapacity(*done));
+  step.isSimulated = true;
+  return llvm::Error::success();
 }
 
 namespace {
@@ -63,7 +85,6 @@ private:
   llvm::Error addDataParallel();
   llvm::Error addZero();
   llvm::Error simulateBest();
-  llvm::Error simulate(PlannedStep &step, ArenaSource arenas);
   std::vector<std::pair<std::string, int64_t>> schedules() const;
   runtime::Plan planOf(int64_t copies, int64_t microBatches) const;
 
@@ -282,23 +303,6 @@ llvm::Error PipelineSearch::addPipelines(int64_t copies, int64_t microBatches) {
   return llvm::Error::success();
 }
 
-llvm::Error PipelineSearch::simulate(PlannedStep &step, ArenaSource arenas) {
-  auto done = cli::simulate({request.model, request.training, request.optimizer,
-                             step.batch, step.plan, request.cluster, arenas});
-  if (!done)
-    return done.takeError();
-  step.plan = done->plan;
-  step.span = done->timeline.span;
-  step.idle = done->timeline.idle().value();
-  step.sent = *llvm::max_element(done->sent);
-  step.memory = 0;
-  for (const RankMemory &memory : done->memory)
-    step.memory = std::max(step.memory, memory.parts().total());
-  step.fits = !llvm::errorToBool(checkCapacity(*done));
-  step.isSimulated = true;
-  return llvm::Error::success();
-}
-
 static bool isBetter(const PlannedStep &a, const PlannedStep &b) {
   return std::pair(!a.fits, a.span) < std::pair(!b.fits, b.span);
 }
@@ -314,7 +318,8 @@ llvm::Error PipelineSearch::addDataParallel() {
       step.plan = planOf(request.ranks, count);
       step.plan.training->zero = runtime::ZeroStage(zero);
       step.batch = samples / count;
-      if (llvm::Error error = simulate(step, ArenaSource::Operators))
+      if (llvm::Error error =
+              simulateStep(request, step, ArenaSource::Operators))
         return error;
       found.steps.push_back(step);
       if (step.fits)
@@ -338,7 +343,8 @@ llvm::Error PipelineSearch::addZero() {
       step.plan.training->zero = runtime::ZeroStage(zero);
       if (!step.plan.check().ok())
         continue;
-      if (llvm::Error error = simulate(step, ArenaSource::Operators))
+      if (llvm::Error error =
+              simulateStep(request, step, ArenaSource::Operators))
         return error;
       if (step.fits || zero == 3)
         found.steps.push_back(step);
@@ -352,12 +358,14 @@ llvm::Error PipelineSearch::simulateBest() {
   llvm::stable_sort(found.steps, isBetter);
   for (size_t i = 0; i < std::min(simulatedPlans, found.steps.size()); ++i)
     if (!found.steps[i].isSimulated)
-      if (llvm::Error error = simulate(found.steps[i], ArenaSource::Operators))
+      if (llvm::Error error =
+              simulateStep(request, found.steps[i], ArenaSource::Operators))
         return error;
   llvm::stable_sort(found.steps, isBetter);
   // Estimates of memory may be wrong where it is tight.
   for (size_t i = 0; i < found.steps.size() && found.steps[i].fits; ++i) {
-    if (llvm::Error error = simulate(found.steps[i], ArenaSource::Kernels))
+    if (llvm::Error error =
+            simulateStep(request, found.steps[i], ArenaSource::Kernels))
       return error;
     if (found.steps[i].fits)
       break;
@@ -396,4 +404,19 @@ mlc::cli::planPipelines(const PipelineRequest &request,
   if (request.model.target.getNumOccurrences() == 0 && !target.empty())
     request.model.target = target;
   return PipelineSearch(request, cluster).run();
+}
+
+llvm::Error mlc::cli::addPlans(const PipelineRequest &request,
+                               std::vector<runtime::Plan> plans,
+                               PipelinePlans &found) {
+  for (runtime::Plan &plan : plans) {
+    PlannedStep step;
+    step.plan = std::move(plan);
+    step.batch = request.samples;
+    if (llvm::Error error = simulateStep(request, step, ArenaSource::Operators))
+      return error;
+    found.steps.push_back(std::move(step));
+  }
+  llvm::stable_sort(found.steps, isBetter);
+  return llvm::Error::success();
 }

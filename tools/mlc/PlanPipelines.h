@@ -61,6 +61,11 @@ struct PipelinePlans {
 llvm::Expected<PipelinePlans> planPipelines(const PipelineRequest &request,
                                             const simulator::Cluster &cluster);
 
+/// Simulates plans as they are, whose steps are one micro-batch of all samples,
+/// and adds those that can be.
+llvm::Error addPlans(const PipelineRequest &request,
+                     std::vector<runtime::Plan> plans, PipelinePlans &found);
+
 } // namespace mlc::cli
 
 #endif // MLC_TOOLS_MLC_PLANPIPELINES_H

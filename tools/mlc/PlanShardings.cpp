@@ -342,8 +342,9 @@ void ShardingPlanner::print(const std::vector<Found> &all, const Found &best,
                  << sharding.text() << '\n';
 }
 
-llvm::Error ShardingPlanner::run(const simulator::Cluster &cluster,
-                                 const Request &request) {
+llvm::Expected<std::vector<ShardingPlanner::Found>>
+ShardingPlanner::find(const simulator::Cluster &cluster,
+                      const Request &request) {
   batch = request.samples;
   const std::string &target = cluster.deviceOf(0).target;
   if (model.target.getNumOccurrences() == 0 && !target.empty())
@@ -366,13 +367,34 @@ llvm::Error ShardingPlanner::run(const simulator::Cluster &cluster,
   }
   // A mesh may have more ranks than samples, or too little memory.
   if (all.empty())
-    return first;
+    return std::move(first);
   llvm::consumeError(std::move(first));
-  Found &best = *std::min_element(all.begin(), all.end(),
+  return all;
+}
+
+llvm::Expected<std::vector<runtime::Plan>>
+ShardingPlanner::plan(const simulator::Cluster &cluster,
+                      const Request &request) {
+  auto all = find(cluster, request);
+  if (!all)
+    return all.takeError();
+  std::vector<runtime::Plan> plans;
+  for (const Found &found : *all)
+    if (!found.plan.training->axes.empty())
+      plans.push_back(found.plan);
+  return plans;
+}
+
+llvm::Error ShardingPlanner::run(const simulator::Cluster &cluster,
+                                 const Request &request) {
+  auto all = find(cluster, request);
+  if (!all)
+    return all.takeError();
+  Found &best = *std::min_element(all->begin(), all->end(),
                                   [](const Found &a, const Found &b) {
                                     return a.step.seconds() < b.step.seconds();
                                   });
-  print(all, best, request.asJson);
+  print(*all, best, request.asJson);
   if (request.output.empty())
     return llvm::Error::success();
   best.plan.origin.model = {model.model, hash};

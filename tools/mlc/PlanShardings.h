@@ -35,6 +35,10 @@ public:
   /// the plan.
   llvm::Error run(const simulator::Cluster &cluster, const Request &request);
 
+  /// The plans with an axis beside `data`, one for each mesh.
+  llvm::Expected<std::vector<runtime::Plan>>
+  plan(const simulator::Cluster &cluster, const Request &request);
+
 private:
   /// What was found for a mesh.
   struct Found {
@@ -46,6 +50,8 @@ private:
   };
 
   llvm::Expected<std::vector<runtime::Plan>> meshes(int64_t ranks) const;
+  llvm::Expected<std::vector<Found>> find(const simulator::Cluster &cluster,
+                                          const Request &request);
   llvm::Expected<Found> planMesh(const simulator::Cluster &cluster,
                                  const runtime::Plan &plan);
   llvm::Expected<dist::ShardingProblem>
