@@ -187,7 +187,7 @@ static std::string problemOf(const Pipeline &pipeline,
                              const Programs &programs) {
   if (pipeline.stages < 2 || pipeline.stages > mostStagesOfAStep ||
       pipeline.microBatches < 1 || pipeline.microBatches > mostBatchesOfAStep ||
-      pipeline.ranks < 1 || pipeline.ranks > pipeline.stages ||
+      pipeline.ranks < 1 || pipeline.ranks > mostStagesOfAStep ||
       (pipeline.ranks > 1) == pipeline.schedule.empty())
     return "numbers of a pipeline are out of range";
   if (programs.training || !programs.mesh.empty() || !programs.states.empty() ||

@@ -23,7 +23,14 @@ Status Plan::setForwardMesh() {
   StagePlan &stages = forward->stages;
   if (stages.count < 1 || stages.count > mostStagesOfAStep)
     return Status::success(); // check() tells
-  stages.ranks = mesh.empty() ? stages.chooseRanks(stages.count) : mesh[0].size;
+  if (!mesh.empty())
+    stages.ranks = mesh[0].size;
+  else if (stages.places.empty())
+    stages.ranks = stages.chooseRanks(stages.count);
+  else // those that stages name
+    for (const std::vector<int64_t> &own : stages.places)
+      for (int64_t rank : own)
+        stages.ranks = std::max(stages.ranks, rank + 1);
   mesh.assign(1, {kStageAxis, static_cast<uint32_t>(stages.ranks)});
   return Status::success();
 }

@@ -131,6 +131,15 @@ def test_a_plan_says_the_same(tools, layers):
     assert done.returncode == 3 and "did you mean 'relu'?" in done.stderr
 
 
+def test_ranks_that_share_a_stage(tools, layers):
+    folder, feed = layers
+    (folder / "plan.json").write_text(json.dumps({"stages": [{"until": "relu", "ranks": "0"}, {"ranks": "1-2"}], "micro_batches": 4}))
+    compile(tools, folder, f"--plan={folder / 'plan.json'}")
+    alone, together = run(tools, folder), run(tools, folder, "--ranks=3")
+    assert same_bits(alone, together)
+    check(folder, feed, alone)
+
+
 @pytest.mark.parametrize("table", ["0F1,0F0,2F1,2F0\n1F1,1F0\n", "0F0,0F1,2F0,2F1,2B0,2B1,0B0,0B1\n1F0,1F1,1B0,1B1\n"])
 def test_tables_of_ones_own(tools, layers, table):
     """Of a table that trains, the forward passes."""

@@ -157,6 +157,14 @@ TEST_CASE("a plan is of a model in stages", "[plan]") {
       "  \"stages\": [{\"until\": \"a\"}, {}],\n  \"schedule\": "
       "\"gpipe\"\n}\n";
   CHECK(readAndWritten(text, false) == text);
+  // Ranks that share the micro-batches of a stage.
+  const std::string shared =
+      "{\n  \"mesh\": {\"stage\": 3},\n  \"micro_batches\": 4,\n"
+      "  \"stages\": [{\"ranks\": \"0-1\"}, {\"ranks\": \"2\"}]\n}\n";
+  CHECK(readAndWritten(shared, false) == shared);
+  CHECK(readAndWritten("{\"micro_batches\": 4, \"stages\": [{\"ranks\": "
+                       "\"0-1\"}, {\"ranks\": \"2\"}]}",
+                       false) == shared);
   // A rank for each stage unless the mesh says how many there are.
   CHECK(readAndWritten("{\"stages\": 3}", false) ==
         "{\n  \"mesh\": {\"stage\": 3},\n  \"stages\": 3\n}\n");
@@ -172,6 +180,9 @@ TEST_CASE("a plan is of a model in stages", "[plan]") {
        {std::pair("{\"stages\": 2, \"mesh\": {\"data\": 2}}",
                   "'data' would split them"),
         {"{\"micro_batches\": 2}", "two stages at least"},
+        {"{\"stages\": [{\"mesh\": {\"data\": 1}}, {\"mesh\": {\"data\": "
+         "1}}]}",
+         "meshes of stages are of training"},
         {"{\"stages\": 5000}", "has 1 to 4096 stages"},
         {"{\"stages\": 2, \"micro_batches\": 2000000}",
          "1 to 1048576 micro-batches"},
