@@ -4,7 +4,7 @@
 #   Development  libraries, headers and the CMake package, for find_package(mlc)
 
 install(TARGETS mlc_runtime_shared mlc-run COMPONENT Runtime)
-install(FILES runtime/mlc_runtime.h runtime/mlc_ranks.h runtime/mlc_train.h DESTINATION include COMPONENT Runtime)
+install(FILES runtime/mlc_runtime.h runtime/mlc_pipeline.h runtime/mlc_ranks.h runtime/mlc_train.h DESTINATION include COMPONENT Runtime)
 
 install(TARGETS mlc mlc-check mlc-eval mlc-lsp-server mlc-opt mlc-rules mlc-translate mlc-verify MLCPlugin COMPONENT Tools)
 

@@ -178,6 +178,18 @@ llvm::json::Array describePorts(const runtime::Program &program,
   return result;
 }
 
+llvm::json::Array
+describePorts(const std::vector<runtime::PipelinePort> &ports) {
+  llvm::json::Array result;
+  for (const runtime::PipelinePort &port : ports)
+    result.push_back(llvm::json::Object{
+        {"name", port.name},
+        {"type", runtime::name(static_cast<runtime::DType>(port.type))},
+        {"dims", llvm::json::Array(port.texts)},
+    });
+  return result;
+}
+
 std::string makeManifest(ModuleOp module, const CompileOptions &options,
                          llvm::ArrayRef<KernelReport> reports,
                          const CompiledModel &model) {
@@ -195,6 +207,12 @@ std::string makeManifest(ModuleOp module, const CompileOptions &options,
       {"outputs", describePorts(program, program.outputs)},
       {"rewrites", options.rewrites},
   };
+  if (options.pipeline) {
+    manifest["inputs"] = describePorts(options.pipeline->inputs);
+    manifest["outputs"] = describePorts(options.pipeline->outputs);
+    manifest["stages"] = options.pipeline->stages;
+    manifest["micro_batches"] = options.pipeline->microBatches;
+  }
   if (!model.memory.empty()) {
     const MemoryReport &memory = model.memory.front();
     manifest["memory_budget"] = options.memory.arenaBytes;
@@ -381,6 +399,7 @@ static llvm::Error encode(OwningOpRef<ModuleOp> module,
   if (failed(translated))
     return errors.take(Exit::Internal);
   model.programs.training = options.trained;
+  model.programs.pipeline = options.pipeline;
   runtime::Status status =
       runtime::validate(model.programs, model.weights.weightsSize());
   if (!status.ok())

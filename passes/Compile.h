@@ -28,6 +28,8 @@ struct CompileOptions : PipelineOptions {
   std::string modelHash;
   /// For the artifact: how it is trained, if its entries are those of training.
   std::optional<runtime::Training> trained;
+  /// For the artifact: the model whose stages its entries are, if they are.
+  std::optional<runtime::Pipeline> pipeline;
   /// For an artifact that a runtime refuses: how to make it again.
   std::string rebuild;
   /// How remedies of errors are followed; messages have none without it.

@@ -104,6 +104,12 @@ void addDistributePasses(OpPassManager &pm, const runtime::Plan &plan) {
   else if (plan.training &&
            (plan.training->isStaged() || plan.training->isSplit()))
     addSplitPasses(pm, plan);
+  if (plan.forward) {
+    // Stages are made of the operators of the model as it is.
+    pm.addPass(createAssignStagesPass(plan.forward->stages));
+    pm.addPass(createCutForwardPass(*plan.forward));
+    return;
+  }
   if (plan.mesh.empty() || plan.training)
     return;
   // Says where tensors inside the model are wanted.

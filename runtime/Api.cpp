@@ -39,6 +39,16 @@ void fill(mlc_port &port, const Program &program, const Port &from,
   port.dim_texts = text.pointers.data();
 }
 
+void fill(mlc_port &port, const PipelinePort &from,
+          const Artifact::PortText &text) {
+  port = {from.name.c_str(), from.type, text.dims.size(), text.dims.data(),
+          text.pointers.data()};
+}
+
+const Pipeline *pipelineOf(const mlc_artifact *artifact) {
+  return artifact ? artifact->pipeline() : nullptr;
+}
+
 } // namespace
 
 const char *mlc_last_error(void) { return lastError; }
@@ -120,10 +130,14 @@ const char *mlc_artifact_metadata(const mlc_artifact *artifact,
 }
 
 size_t mlc_artifact_input_count(const mlc_artifact *artifact) {
+  if (const Pipeline *pipeline = pipelineOf(artifact))
+    return pipeline->inputs.size();
   return programOf(artifact).inputs.size();
 }
 
 size_t mlc_artifact_output_count(const mlc_artifact *artifact) {
+  if (const Pipeline *pipeline = pipelineOf(artifact))
+    return pipeline->outputs.size();
   return programOf(artifact).outputs.size();
 }
 
@@ -132,8 +146,14 @@ mlc_status mlc_artifact_input(const mlc_artifact *artifact, size_t index,
   const Program &program = programOf(artifact);
   if (!artifact || !port)
     return nullArgument();
-  if (index >= program.inputs.size())
-    return noSuch("input", index, program.inputs.size());
+  const size_t count = mlc_artifact_input_count(artifact);
+  if (index >= count)
+    return noSuch("input", index, count);
+  if (const Pipeline *pipeline = pipelineOf(artifact)) {
+    fill(*port, pipeline->inputs[index],
+         artifact->impl->pipelineInputText(index));
+    return MLC_OK;
+  }
   fill(*port, program, program.inputs[index],
        artifact->impl->inputText(index, artifact->entry));
   return MLC_OK;
@@ -144,8 +164,14 @@ mlc_status mlc_artifact_output(const mlc_artifact *artifact, size_t index,
   const Program &program = programOf(artifact);
   if (!artifact || !port)
     return nullArgument();
-  if (index >= program.outputs.size())
-    return noSuch("output", index, program.outputs.size());
+  const size_t count = mlc_artifact_output_count(artifact);
+  if (index >= count)
+    return noSuch("output", index, count);
+  if (const Pipeline *pipeline = pipelineOf(artifact)) {
+    fill(*port, pipeline->outputs[index],
+         artifact->impl->pipelineOutputText(index));
+    return MLC_OK;
+  }
   fill(*port, program, program.outputs[index],
        artifact->impl->outputText(index, artifact->entry));
   return MLC_OK;

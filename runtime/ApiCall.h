@@ -23,6 +23,14 @@ struct mlc_artifact {
   std::shared_ptr<const mlc::runtime::Artifact> impl;
   /// The entry whose inputs, outputs and steps it shows.
   size_t entry = 0;
+  /// Whether an entry was asked for. Else a pipeline shows the inputs and
+  /// outputs of its model.
+  bool isEntry = false;
+
+  /// The pipeline that it is all of; null for other artifacts.
+  const mlc::runtime::Pipeline *pipeline() const {
+    return !isEntry && impl->pipeline() ? &*impl->pipeline() : nullptr;
+  }
 };
 
 /// One rank's end; runtime/transport/ApiRanks.cpp opens it.

@@ -29,6 +29,12 @@ mlc_status mlc_session_create(mlc_artifact *artifact,
                                 "MLC_SESSION_OPTIONS_INIT", known);
     if (status.ok())
       status = checkFlags(known.flags, sessionFlags);
+    if (const Pipeline *pipeline = artifact->pipeline())
+      return Status::error(MLC_USAGE,
+                           "the artifact is a pipeline of " +
+                               std::to_string(pipeline->stages) +
+                               " stages, and a session is of one; run it with "
+                               "mlc_pipeline_create, mlc run or Model.session");
     std::shared_ptr<Ranks> ranks = known.ranks ? known.ranks->impl : nullptr;
     if (status.ok())
       status = findDevice(known.device, ranks.get(), device);

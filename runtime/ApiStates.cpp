@@ -46,7 +46,7 @@ mlc_status mlc_artifact_entry(mlc_artifact *artifact, size_t index,
   if (index >= artifact->impl->entryCount())
     return noSuch("entry", index, artifact->impl->entryCount());
   return guarded([&] {
-    *entry = new mlc_artifact{artifact->impl, index};
+    *entry = new mlc_artifact{artifact->impl, index, /*isEntry=*/true};
     return Status::success();
   });
 }
@@ -149,6 +149,12 @@ mlc_status mlc_artifact_splits(const mlc_artifact *artifact, int kind,
                                " is no kind of port; give MLC_INPUT, "
                                "MLC_OUTPUT or MLC_STATE");
     });
+  if (artifact->pipeline() && kind != MLC_STATE) {
+    // Every rank takes and has whole tensors.
+    *splits = nullptr;
+    *count = 0;
+    return MLC_OK;
+  }
   if (index >= all->size())
     return noSuch("port", index, all->size());
   *splits = (*all)[index].data();

@@ -442,6 +442,14 @@ Status Artifact::finish() {
   for (const State &state : all.states)
     stateTexts.push_back(describe(state));
   point(stateTexts);
+  if (all.pipeline) {
+    for (const PipelinePort &port : all.pipeline->inputs)
+      pipelineInputs.push_back({port.dims, port.texts, {}});
+    for (const PipelinePort &port : all.pipeline->outputs)
+      pipelineOutputs.push_back({port.dims, port.texts, {}});
+    point(pipelineInputs);
+    point(pipelineOutputs);
+  }
   splitsOfStates = splitsOf(all.states);
   entries.resize(all.entries.size());
   for (size_t e = 0; e < entries.size(); ++e) {

@@ -79,6 +79,8 @@ public:
   const std::vector<MeshAxis> &mesh() const { return all.mesh; }
   /// How it is trained, if it is.
   const std::optional<Training> &training() const { return all.training; }
+  /// The model whose stages the entries are, if they are stages.
+  const std::optional<Pipeline> &pipeline() const { return all.pipeline; }
   // Per entry:
   const Program &program(size_t entry = 0) const { return all.entries[entry]; }
   const Epochs &epochs(size_t entry = 0) const { return entries[entry].epochs; }
@@ -118,6 +120,13 @@ public:
     return entries[entry].parameterTexts[i];
   }
   const PortText &stateText(size_t i) const { return stateTexts[i]; }
+  /// Of the whole model, if the artifact is a pipeline.
+  const PortText &pipelineInputText(size_t i) const {
+    return pipelineInputs[i];
+  }
+  const PortText &pipelineOutputText(size_t i) const {
+    return pipelineOutputs[i];
+  }
   /// Indexed by port.
   using Splits = std::vector<std::vector<mlc_split>>;
   const Splits &inputSplits(size_t entry = 0) const {
@@ -166,7 +175,7 @@ private:
 
   Programs all;
   std::vector<Entry> entries;
-  std::vector<PortText> stateTexts;
+  std::vector<PortText> stateTexts, pipelineInputs, pipelineOutputs;
   Splits splitsOfStates;
   std::string manifestText;
   Mapping file;

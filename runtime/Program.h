@@ -25,6 +25,7 @@
 #ifndef MLC_RUNTIME_PROGRAM_H
 #define MLC_RUNTIME_PROGRAM_H
 
+#include "runtime/Pipeline.h"
 #include "runtime/Status.h"
 #include "runtime/Step.h"
 #include "runtime/Training.h"
@@ -243,6 +244,7 @@ struct Programs {
   std::vector<State> states;
   std::vector<Program> entries; ///< at least one; the first is the default
   std::optional<Training> training = {}; ///< how they are trained, if at all
+  std::optional<Pipeline> pipeline = {}; ///< whose stages they are, if of one
 };
 
 /// Serializes `program`; equal programs give equal bytes.

@@ -6,6 +6,8 @@
 #include "runtime/OutputFiles.h"
 #include "runtime/Parts.h"
 #include "runtime/Profile.h"
+#include "runtime/RunOutputs.h"
+#include "runtime/RunPipeline.h"
 #include "runtime/Session.h"
 #include "runtime/Text.h"
 #include "runtime/ThreadPool.h"
@@ -51,6 +53,7 @@ private:
   Status readInputs();
   Status readInput(const std::string &given);
   Status give(size_t index, NpyArray array, const std::string &from);
+  Status runSession();
   Status bindInputs();
   Status collect();
   Status finish();
@@ -59,23 +62,42 @@ private:
     return !ranks || options.ownParts || ranks->rank() == 0;
   }
   std::string ownPath(std::string path) const;
-  /// All files to write; the archive is the last.
-  std::vector<std::string> outputPaths() const;
+  /// All files that this rank writes.
+  std::vector<std::string> outputPaths() const {
+    return isWriter() ? runOutputPaths(ownPath(options.outputDir),
+                                       ownPath(options.outputNpz), numOutputs())
+                      : std::vector<std::string>();
+  }
   Status writeOutputs();
-  Status writeFolder(OutputFiles &files);
-  Status writeArchive(OutputFiles &files, size_t index);
   void printProfile() const;
 
   const Program &program() const { return artifact->program(); }
   /// Ports that take arrays: the inputs, which are required, then the
   /// parameters, which have a default value.
   size_t numPorts() const {
-    return program().inputs.size() + program().parameters.size();
+    return numInputs() + (pipeline() ? 0 : program().parameters.size());
+  }
+  size_t numInputs() const {
+    return pipeline() ? pipeline()->inputs.size() : program().inputs.size();
+  }
+  size_t numOutputs() const {
+    return pipeline() ? pipeline()->outputs.size() : program().outputs.size();
+  }
+  /// Of the whole model, if the artifact has its stages.
+  const std::optional<Pipeline> &pipeline() const {
+    return artifact->pipeline();
   }
   const Port &portAt(size_t index) const {
     size_t count = program().inputs.size();
     return index < count ? program().inputs[index]
                          : program().parameters[index - count];
+  }
+  const std::string &nameAt(size_t index) const {
+    return pipeline() ? pipeline()->inputs[index].name : portAt(index).name;
+  }
+  DType typeAt(size_t index) const {
+    return pipeline() ? DType(pipeline()->inputs[index].type)
+                      : program().buffers[portAt(index).buffer].type;
   }
 
   const RunOptions &options;
@@ -88,22 +110,33 @@ private:
   /// Its destructor ends the ranks after a failure, so it runs after errors are
   /// reported.
   std::unique_ptr<Session> session;
+  RunPipeline stages;
 };
 
 Status Run::operator()() {
   read.push_back(options.artifact);
-  Status status = checkRanks(artifact->mesh(), ranks.get());
+  Status status = pipeline() ? Status::success()
+                             : checkRanks(artifact->mesh(), ranks.get());
   if (!status.ok())
     status.message = options.artifact + ": " + status.message;
   if (status.ok())
     status = readInputs();
   if (status.ok())
     status = refuseInputs(outputPaths(), read);
+  if (!status.ok())
+    return status;
+  status = pipeline() ? stages.run(options, artifact, ranks, arrays, outputs)
+                      : runSession();
+  if (!status.ok() && (pipeline() || session))
+    status.message = options.artifact + ": " + status.message;
+  return status.ok() ? finish() : status;
+}
+
+Status Run::runSession() {
   Device *device = nullptr;
-  if (status.ok())
-    status =
-        findDevice(options.device.empty() ? nullptr : options.device.c_str(),
-                   ranks.get(), device);
+  Status status =
+      findDevice(options.device.empty() ? nullptr : options.device.c_str(),
+                 ranks.get(), device);
   const LoadedProgram *loaded;
   if (status.ok())
     status = artifact->load(*device, loaded);
@@ -127,11 +160,7 @@ Status Run::operator()() {
   // The first run has cold caches and fresh pages, so profile the second.
   for (int i = 0; status.ok() && i < (options.profile ? 2 : 1); ++i)
     status = session->run();
-  if (status.ok())
-    status = collect();
-  if (!status.ok())
-    status.message = options.artifact + ": " + status.message;
-  return status.ok() ? finish() : status;
+  return status.ok() ? collect() : status;
 }
 
 /// Writes the outputs, then waits for the other ranks.
@@ -163,23 +192,22 @@ std::string Run::ownPath(std::string path) const {
 //===----------------------------------------------------------------------===//
 
 Status Run::give(size_t index, NpyArray array, const std::string &from) {
-  const Port &port = portAt(index);
-  DType type = program().buffers[port.buffer].type;
+  const DType type = typeAt(index);
   if (array.type != type)
-    return Status::error(MLC_USAGE, from + ": input '" + port.name +
+    return Status::error(MLC_USAGE, from + ": input '" + nameAt(index) +
                                         "' has type " + name(array.type) +
                                         ", the model takes " + name(type) +
                                         "; convert it with .astype");
-  if (ranks && !options.ownParts && index < program().inputs.size()) {
+  if (ranks && !options.ownParts && !pipeline() && index < numInputs()) {
     Status status =
-        cutPart(from, port, artifact->mesh(),
+        cutPart(from, portAt(index), artifact->mesh(),
                 coordinatesOf(artifact->mesh(), ranks->rank()), array);
     if (!status.ok())
       return status;
   }
   if (!arrays.emplace(index, std::move(array)).second)
-    return Status::error(MLC_USAGE,
-                         from + ": input '" + port.name + "' is given twice");
+    return Status::error(MLC_USAGE, from + ": input '" + nameAt(index) +
+                                        "' is given twice");
   return Status::success();
 }
 
@@ -189,7 +217,7 @@ Status Run::readInput(const std::string &given) {
   const size_t count = numPorts();
   size_t index = count, length = 0;
   for (size_t i = 0; i < count; ++i) {
-    const std::string &name = portAt(i).name;
+    const std::string &name = nameAt(i);
     if (argument.size() > name.size() && argument[name.size()] == '=' &&
         argument.compare(0, name.size(), name) == 0 &&
         (index == count || name.size() > length)) {
@@ -199,7 +227,7 @@ Status Run::readInput(const std::string &given) {
   }
   bool named = index != count;
   std::string path = named ? argument.substr(length + 1) : argument;
-  if (!named && program().inputs.size() == 1 && endsWith(path, ".npy") &&
+  if (!named && numInputs() == 1 && endsWith(path, ".npy") &&
       path.find('=') == std::string::npos)
     index = 0;
   read.push_back(path);
@@ -213,12 +241,12 @@ Status Run::readInput(const std::string &given) {
     std::vector<std::string> names = file.names();
     if (named) {
       bool only = names.size() == 1;
-      status = file.read(only ? names[0] : portAt(index).name, array);
+      status = file.read(only ? names[0] : nameAt(index), array);
       return status.ok() ? give(index, std::move(array), path) : status;
     }
     for (size_t i = 0; status.ok() && i < count; ++i)
       for (const std::string &name : names)
-        if (status.ok() && name == portAt(i).name) {
+        if (status.ok() && name == nameAt(i)) {
           NpyArray one;
           status = file.read(name, one);
           if (status.ok())
@@ -230,7 +258,7 @@ Status Run::readInput(const std::string &given) {
     size_t equals = argument.find('=');
     std::string names;
     for (size_t i = 0; i < count; ++i)
-      names += (names.empty() ? "" : ", ") + ("'" + portAt(i).name + "'");
+      names += (names.empty() ? "" : ", ") + ("'" + nameAt(i) + "'");
     return Status::error(
         MLC_USAGE, equals == std::string::npos
                        ? "--input " + argument + ": expected NAME=FILE.npy"
@@ -249,13 +277,13 @@ Status Run::readInputs() {
       return status;
   }
   std::string missing;
-  for (size_t i = 0; i < program().inputs.size(); ++i) {
+  for (size_t i = 0; i < numInputs(); ++i) {
     if (arrays.count(i))
       continue;
-    const Port &port = program().inputs[i];
-    missing += (missing.empty() ? "" : ", ") + ("'" + port.name + "' ") +
-               name(program().buffers[port.buffer].type) +
-               dimsText(artifact->inputText(i).texts);
+    missing += (missing.empty() ? "" : ", ") + ("'" + nameAt(i) + "' ") +
+               name(typeAt(i)) +
+               dimsText(pipeline() ? artifact->pipelineInputText(i).texts
+                                   : artifact->inputText(i).texts);
   }
   if (!missing.empty())
     return Status::error(MLC_USAGE,
@@ -265,7 +293,7 @@ Status Run::readInputs() {
 }
 
 Status Run::bindInputs() {
-  const size_t inputs = program().inputs.size();
+  const size_t inputs = numInputs();
   for (auto &[index, array] : arrays) {
     Status status =
         index < inputs
@@ -310,72 +338,11 @@ Status Run::collect() {
   return Status::success();
 }
 
-Status Run::writeFolder(OutputFiles &files) {
-  std::string names = "[";
-  Status status;
-  for (size_t i = 0; status.ok() && i < outputs.size(); ++i) {
-    const NpzItem &item = outputs[i];
-    names += (i ? ", " : "") + jsonString(item.name);
-    std::string header = npyHeader(item.type, item.dims);
-    status = files.open(i);
-    if (status.ok())
-      status = files.write(header.data(), header.size());
-    if (status.ok())
-      status = files.write(item.data, item.bytes);
-    if (status.ok())
-      status = files.close();
-  }
-  names += "]\n";
-  if (status.ok())
-    status = files.open(outputs.size());
-  if (status.ok())
-    status = files.write(names.data(), names.size());
-  return status.ok() ? files.close() : status;
-}
-
-Status Run::writeArchive(OutputFiles &files, size_t index) {
-  Status status = files.open(index), written;
+Status Run::writeOutputs() {
+  Status status = writeRunOutputs(ownPath(options.outputDir),
+                                  ownPath(options.outputNpz), outputs);
   if (!status.ok())
     return status;
-  status = writeNpz(outputs, [&](const void *data, size_t size) {
-    written = files.write(data, size);
-    return written.ok();
-  });
-  if (!written.ok())
-    return written;
-  Status closed = files.close();
-  return status.ok() ? closed : status;
-}
-
-std::vector<std::string> Run::outputPaths() const {
-  std::vector<std::string> paths;
-  if (!isWriter())
-    return paths;
-  const std::string folder = ownPath(options.outputDir);
-  if (!folder.empty()) {
-    for (size_t i = 0; i < program().outputs.size(); ++i)
-      paths.push_back(folder + "/" + std::to_string(i) + ".npy");
-    paths.push_back(folder + "/outputs.json");
-  }
-  if (!options.outputNpz.empty())
-    paths.push_back(ownPath(options.outputNpz));
-  return paths;
-}
-
-Status Run::writeOutputs() {
-  std::vector<std::string> paths = outputPaths();
-  if (!paths.empty()) {
-    OutputFiles files(paths, ownPath(options.outputDir));
-    Status status = files.begin();
-    if (status.ok() && !options.outputDir.empty())
-      status = writeFolder(files);
-    if (status.ok() && !options.outputNpz.empty())
-      status = writeArchive(files, paths.size() - 1);
-    if (status.ok())
-      status = files.commit();
-    if (!status.ok())
-      return status;
-  }
   for (const NpzItem &item : outputs) {
     std::vector<std::string> dims;
     for (int64_t dim : item.dims)
@@ -443,13 +410,19 @@ static Status checkOwnParts(const RunOptions &options) {
   return Status::success();
 }
 
+/// As many ranks as the artifact is for.
+static uint64_t ranksOf(const Artifact &artifact) {
+  return artifact.pipeline() ? static_cast<uint64_t>(artifact.pipeline()->ranks)
+                             : countRanks(artifact.mesh());
+}
+
 /// Runs as one rank, or as all ranks of this process.
 static int runAll(const RunOptions &options, RankSource *source) {
   std::shared_ptr<const Artifact> artifact;
   std::vector<std::shared_ptr<Ranks>> ranks;
   Status status = Artifact::open(options.artifact.c_str(), 0, artifact);
   if (status.ok() && source)
-    status = source->open(options, countRanks(artifact->mesh()), ranks);
+    status = source->open(options, ranksOf(*artifact), ranks);
   if (status.ok() && !ranks.empty() && ranks.front()->size() > 1)
     status = checkOwnParts(options);
   if (!status.ok() || ranks.empty())

@@ -338,6 +338,23 @@ const auto training = [](auto &io, auto &t) {
   io.field(t.distribution);
 };
 
+const auto pipelinePort = [](auto &io, auto &p) {
+  io.field(p.name);
+  io.enumeration(p.type, numDTypes);
+  io.list(p.dims, [](auto &io, auto &dim) { io.field(dim); });
+  io.list(p.texts, texts);
+  io.enumeration(p.isDivided, 2);
+};
+
+const auto pipeline = [](auto &io, auto &p) {
+  io.field(p.stages);
+  io.field(p.microBatches);
+  io.field(p.ranks);
+  io.field(p.schedule);
+  io.list(p.inputs, pipelinePort);
+  io.list(p.outputs, pipelinePort);
+};
+
 const auto program = [](auto &io, auto &p) {
   io.field(p.name);
   io.list(p.metadata, [](auto &io, auto &entry) {
@@ -360,6 +377,7 @@ const auto programs = [](auto &io, auto &all) {
   io.list(all.states, state);
   io.list(all.entries, program);
   io.optional(all.training, training);
+  io.optional(all.pipeline, pipeline);
 };
 
 template <typename T, typename Fn>

@@ -490,8 +490,8 @@ Status validate(const Programs &programs, uint64_t weightsSize) {
   for (const Program &entry : programs.entries)
     if (status.ok())
       status = validate(entry, weightsSize, programs.states, programs.mesh);
-  if (status.ok() && programs.training)
-    problem = problemOf(*programs.training, programs);
+  if (status.ok())
+    problem = problemOfUse(programs);
   return problem.empty()
              ? status
              : Status::badFile("the program is damaged: " + problem);

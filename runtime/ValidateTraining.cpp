@@ -108,7 +108,8 @@ static std::string problemOfNumbers(const Training &training) {
   return {};
 }
 
-std::string problemOf(const Training &training, const Programs &programs) {
+static std::string problemOf(const Training &training,
+                             const Programs &programs) {
   std::string problem = problemOfNumbers(training);
   for (const SamplePort &sample : training.samples)
     if (problem.empty())
@@ -121,6 +122,99 @@ std::string problemOf(const Training &training, const Programs &programs) {
     problem = training.stages > 1
                   ? problemOfStages(training, programs)
                   : problemOfInputs(training, programs.entries.front());
+  return problem;
+}
+
+static std::string problemOf(const PipelinePort &port) {
+  if (port.dims.size() > MLC_MAX_RANK || port.dims.size() != port.texts.size())
+    return "a pipeline's tensor has too many dims";
+  for (int64_t dim : port.dims)
+    if (dim < -1)
+      return "a pipeline's tensor has a negative dim";
+  return port.isDivided && port.dims.empty()
+             ? "a pipeline's tensor without dims has a part for micro-batches"
+             : std::string();
+}
+
+static bool isSame(const PipelinePort &port, const Port &other,
+                   const Buffer &buffer) {
+  return port.name == other.name &&
+         unsigned(port.type) == unsigned(buffer.type) &&
+         port.dims.size() == buffer.dims.size();
+}
+
+/// Checks the inputs of all entries of a pipeline.
+static std::string problemOfReads(const Pipeline &pipeline,
+                                  const Programs &programs) {
+  for (const Program &entry : programs.entries)
+    for (const Port &port : entry.inputs) {
+      const Buffer &buffer = entry.buffers[port.buffer];
+      std::string problem;
+      if (port.role == InputRole::Carried)
+        problem = problemOfCarried(port, buffer, entry, programs);
+      else if (port.role != InputRole::Data ||
+               std::none_of(pipeline.inputs.begin(), pipeline.inputs.end(),
+                            [&](const PipelinePort &input) {
+                              return isSame(input, port, buffer);
+                            }))
+        problem = "an entry reads what is no input of its pipeline";
+      if (!problem.empty())
+        return problem;
+    }
+  return {};
+}
+
+/// Checks that one entry makes each output.
+static std::string problemOfResults(const Pipeline &pipeline,
+                                    const Programs &programs) {
+  for (const PipelinePort &output : pipeline.outputs) {
+    int sources = 0;
+    for (const Program &entry : programs.entries)
+      for (const Port &port : entry.outputs) {
+        if (port.name != output.name)
+          continue;
+        if (!isSame(output, port, entry.buffers[port.buffer]))
+          return "an entry makes another tensor than its pipeline gives";
+        ++sources;
+      }
+    if (sources != 1)
+      return "not one entry makes an output of a pipeline";
+  }
+  return {};
+}
+
+static std::string problemOf(const Pipeline &pipeline,
+                             const Programs &programs) {
+  if (pipeline.stages < 2 || pipeline.stages > mostStagesOfAStep ||
+      pipeline.microBatches < 1 || pipeline.microBatches > mostBatchesOfAStep ||
+      pipeline.ranks < 1 || pipeline.ranks > mostStagesOfAStep ||
+      (pipeline.ranks > 1) == pipeline.schedule.empty())
+    return "numbers of a pipeline are out of range";
+  if (programs.training || !programs.mesh.empty() || !programs.states.empty() ||
+      programs.entries.size() != size_t(pipeline.stages))
+    return "a pipeline has entries of its stages, and nothing else";
+  for (size_t stage = 0; stage < programs.entries.size(); ++stage)
+    if (std::none_of(programs.entries.begin(), programs.entries.end(),
+                     [&](const Program &entry) {
+                       return entry.name == std::to_string(stage) + "F";
+                     }))
+      return "a stage of a pipeline has no entry";
+  std::string problem;
+  for (const auto *ports : {&pipeline.inputs, &pipeline.outputs})
+    for (const PipelinePort &port : *ports)
+      if (problem.empty())
+        problem = problemOf(port);
+  if (problem.empty())
+    problem = problemOfReads(pipeline, programs);
+  return problem.empty() ? problemOfResults(pipeline, programs) : problem;
+}
+
+std::string problemOfUse(const Programs &programs) {
+  std::string problem;
+  if (programs.training)
+    problem = problemOf(*programs.training, programs);
+  if (problem.empty() && programs.pipeline)
+    problem = problemOf(*programs.pipeline, programs);
   return problem;
 }
 

@@ -7,11 +7,15 @@
 
 namespace mlc::runtime {
 
-/// What is wrong with the `training` of valid `programs`; empty if nothing is.
-/// Then samples are the data inputs of the first entry, all other inputs of
-/// entries are single numbers of the types that trainers set, and all numbers
-/// are in range.
-std::string problemOf(const Training &training, const Programs &programs);
+/// What is wrong with the training or the pipeline of valid `programs`; empty
+/// if nothing is. Then
+/// - samples of training are the data inputs of the first entry, and all other
+///   inputs of entries are single numbers of the types that trainers set;
+/// - the entries of a pipeline are those of its stages, their inputs are its
+/// own
+///   or made by one other entry, and its outputs are each made by one entry;
+/// - all numbers are in range.
+std::string problemOfUse(const Programs &programs);
 
 } // namespace mlc::runtime
 

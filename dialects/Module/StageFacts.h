@@ -21,6 +21,12 @@ inline constexpr llvm::StringLiteral kStageAttr = "dist.stage";
 /// UnitAttr.
 inline constexpr llvm::StringLiteral kBackwardAttr = "dist.backward";
 
+/// On a module whose model was cut into entries of stages: `inputs` and
+/// `outputs` of the model, in its order. Each has `name`, `type` (of a
+/// micro-batch) and `divided`: whether micro-batches have parts of it, along
+/// the first dim.
+inline constexpr llvm::StringLiteral kPipelineAttr = "mlc.pipeline";
+
 } // namespace mlc
 
 #endif // MLC_DIALECTS_MODULE_STAGEFACTS_H

@@ -307,11 +307,30 @@ def CutStagesPass : Pass<"mlc-cut-stages", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlc::MlcDialect", "::mlir::func::FuncDialect"];
 }
 
+def CutForwardPass : Pass<"mlc-cut-forward", "::mlir::ModuleOp"> {
+  let summary = "cut a model without training into entries of its stages";
+  let description = [{
+    @main, whose operators have `dist.stage`, becomes an entry `SF` for each
+    stage S. A value that another entry reads is a result with `mlc.name` of the
+    one and an argument with that name, of role `carried`, of the other. What
+    depends on constants alone is repeated where it is read. With
+    `micro-batches` above 1 an open number of samples has to be the first dim of
+    inputs and results, and no operator may mix samples. The module notes the
+    model's inputs and outputs in `mlc.pipeline`.
+  }];
+  let options = [
+    Option<"microBatches", "micro-batches", "int64_t", "1",
+           "parts of a batch, which run by themselves">];
+  let dependentDialects = ["::mlc::MlcDialect", "::mlc::dist::DistDialect",
+                           "::mlir::func::FuncDialect"];
+}
+
 def JoinStagesPass : Pass<"mlc-join-stages", "::mlir::ModuleOp"> {
   let summary = "make one function of the entries of a step";
   let description = [{
     For proofs that a step in stages is the step: @joined carries out, for one
-    batch, the entries that mlc-cut-stages makes, or `accumulate` and `apply`.
+    batch, the entries that mlc-cut-stages makes, or `accumulate` and `apply`;
+    or the entries of mlc-cut-forward, or `main`.
     It takes inputs and states and returns results and new states, each in the
     order of their names.
   }];

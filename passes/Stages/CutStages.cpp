@@ -102,20 +102,6 @@ struct CutStagesPass : impl::CutStagesPassBase<CutStagesPass> {
   }
 
 private:
-  /// Checks stages that another pass or a person has given.
-  static LogicalResult checkStages(func::FuncOp accumulate) {
-    for (Operation &op : accumulate.getBody().front().without_terminator())
-      if (Attribute given = op.getAttr(kStageAttr)) {
-        auto stage = dyn_cast<IntegerAttr>(given);
-        if (!stage || !stage.getType().isInteger(64) || stage.getInt() < 0 ||
-            stage.getInt() >= runtime::mostStagesOfAStep)
-          return op.emitOpError() << "has " << given << " as " << kStageAttr
-                                  << ", which is an i64 from 0 to "
-                                  << runtime::mostStagesOfAStep - 1;
-      }
-    return success();
-  }
-
   LogicalResult cut() {
     auto accumulate = getOperation().lookupSymbol<func::FuncOp>("accumulate");
     auto apply = getOperation().lookupSymbol<func::FuncOp>("apply");
@@ -123,7 +109,7 @@ private:
       if (!function || !function.getBody().hasOneBlock())
         return getOperation().emitError()
                << "has no entries @accumulate and @apply of a step to cut";
-    if (failed(checkStages(accumulate)))
+    if (failed(checkStageAttributes(accumulate)))
       return failure();
     splitTiedSums(accumulate, apply, StageOf(accumulate, splitsBackward));
     StageOf stages(accumulate, splitsBackward);

@@ -3,6 +3,7 @@
 #include "passes/Stages/EntryBuilder.h"
 #include "dialects/Module/StageFacts.h"
 #include "dialects/Module/States.h"
+#include "dialects/Symbolic/Attributes.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
 
@@ -24,6 +25,12 @@ bool EntryBuilder::contains(const StageEntry &entry, Operation *op) const {
 void EntryBuilder::addResult(const StageEntry &entry, Value value,
                              DictionaryAttr attributes) {
   bodies[entry].results.push_back({value, attributes});
+}
+
+void EntryBuilder::keepNames() {
+  for (unsigned i = 0; i < source.getNumResults(); ++i)
+    if (auto name = source.getResultAttrOfType<StringAttr>(i, "mlc.name"))
+      ++taken[name.str()];
 }
 
 /// The name of a value that another entry reads: that of its entry and of its
@@ -77,6 +84,50 @@ void EntryBuilder::findCarried() {
                     "mlc.name", b.getStringAttr(nameOf(value))))});
 }
 
+/// Calls `callback` for each dim of a tensor.
+static void walkDims(Value value, llvm::function_ref<void(IntExpr)> callback) {
+  if (auto type = dyn_cast<RankedTensorType>(value.getType()))
+    if (auto dims = getDims(type))
+      llvm::for_each(*dims, callback);
+}
+
+/// A session knows open dims from inputs that have them as they are.
+void EntryBuilder::findUnread(Body &body) {
+  llvm::SmallSetVector<StringRef, 4> needed;
+  llvm::SmallDenseSet<StringRef, 4> bound;
+  auto bind = [&](Value value) {
+    walkDims(value, [&](IntExpr dim) {
+      if (dim.getKind() == IntExpr::Kind::Symbol)
+        bound.insert(dim.getSymbol());
+    });
+  };
+  auto need = [&](Value value) {
+    walkDims(value, [&](IntExpr dim) {
+      dim.walkSymbols([&](StringRef name) { needed.insert(name); });
+    });
+    if (isa<BlockArgument>(value) || body.carried.contains(value))
+      bind(value);
+  };
+  for (Operation *op : body.operators) {
+    llvm::for_each(op->getOperands(), need);
+    llvm::for_each(op->getResults(), need);
+  }
+  for (const Result &result : body.results)
+    need(result.value);
+  for (Value argument : source.getArguments()) {
+    bool binds = false;
+    walkDims(argument, [&](IntExpr dim) {
+      binds |= dim.getKind() == IntExpr::Kind::Symbol &&
+               needed.contains(dim.getSymbol()) &&
+               !bound.contains(dim.getSymbol());
+    });
+    if (!binds)
+      continue;
+    body.unread.insert(argument);
+    bind(argument);
+  }
+}
+
 void EntryBuilder::build(const StageEntry &entry, Body &body) {
   OpBuilder builder(source);
   auto function = func::FuncOp::create(builder, source.getLoc(), entry.name(),
@@ -88,6 +139,7 @@ void EntryBuilder::build(const StageEntry &entry, Body &body) {
     read.insert(op->operand_begin(), op->operand_end());
   for (const Result &result : body.results)
     read.insert(result.value);
+  read.insert(body.unread.begin(), body.unread.end());
   auto addArgument = [&](Value value, DictionaryAttr attributes) {
     unsigned last = function.getNumArguments();
     (void)function.insertArgument(last, value.getType(), attributes,
@@ -129,10 +181,13 @@ void EntryBuilder::build(const StageEntry &entry, Body &body) {
     function.setResultAttrs(i, result.attributes);
 }
 
-void EntryBuilder::build() {
+void EntryBuilder::build(bool bindsDims) {
   findCarried();
-  for (auto &[entry, body] : bodies)
+  for (auto &[entry, body] : bodies) {
+    if (bindsDims)
+      findUnread(body);
     build(entry, body);
+  }
   source.erase();
 }
 

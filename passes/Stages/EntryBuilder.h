@@ -26,6 +26,8 @@ public:
   /// the attributes of a result.
   void addResult(const StageEntry &entry, mlir::Value value,
                  mlir::DictionaryAttr attributes);
+  /// Gives none of what entries carry the name of a result of the source.
+  void keepNames();
   /// The entry that others have the value from. An argument of the source has
   /// none, unless only one stage knows it.
   void setSource(mlir::Value value, const StageEntry &entry) {
@@ -33,8 +35,9 @@ public:
   }
 
   /// Makes the functions in front of the source, in the order of entries, and
-  /// erases the source.
-  void build();
+  /// erases the source. With `bindsDims` an entry also has arguments of the
+  /// source that it does not read, if it needs their dims.
+  void build(bool bindsDims = false);
 
 private:
   struct Result {
@@ -46,10 +49,13 @@ private:
     llvm::SmallVector<Result> results;
     /// Values that come from other entries.
     llvm::SetVector<mlir::Value> carried;
+    /// Arguments of the source for their dims alone.
+    llvm::SetVector<mlir::Value> unread;
   };
 
   bool isCarried(const StageEntry &entry, mlir::Value value) const;
   void findCarried();
+  void findUnread(Body &body);
   std::string nameOf(mlir::Value value);
   void build(const StageEntry &entry, Body &body);
 

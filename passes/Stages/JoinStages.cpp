@@ -31,7 +31,7 @@ namespace {
 /// the first.
 std::optional<std::pair<int, int64_t>> placeOf(func::FuncOp function) {
   StringRef name = function.getName();
-  if (name == "accumulate")
+  if (name == "accumulate" || name == "main")
     return {{0, 0}};
   if (name == "apply")
     return {{4, 0}};
@@ -133,7 +133,7 @@ public:
       all.set(attribute, name);
       attributes.push_back(all.getDictionary(b.getContext()));
     };
-    for (auto [name, value] : results)
+    for (auto &[name, value] : sorted(results))
       if (!carried.contains(name))
         add("mlc.name", name, value);
     for (auto &[name, value] : sorted(written))
@@ -277,9 +277,14 @@ struct JoinStagesPass : impl::JoinStagesPassBase<JoinStagesPass> {
 private:
   LogicalResult join() {
     SmallVector<std::pair<std::pair<int, int64_t>, func::FuncOp>> entries;
-    for (auto function : getOperation().getOps<func::FuncOp>())
-      if (auto place = placeOf(function); place && !function.isDeclaration())
-        entries.push_back({*place, function});
+    // The model itself is beside entries of training.
+    for (bool isModel : {false, true})
+      for (auto function : getOperation().getOps<func::FuncOp>())
+        if (auto place = placeOf(function);
+            place && !function.isDeclaration() &&
+            (function.getName() == "main") == isModel &&
+            (!isModel || entries.empty()))
+          entries.push_back({*place, function});
     if (entries.empty())
       return getOperation().emitError() << "has no entries of a step to join";
     llvm::stable_sort(entries, llvm::less_first());

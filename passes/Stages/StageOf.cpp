@@ -4,12 +4,26 @@
 #include "dialects/Module/StageFacts.h"
 #include "dialects/Module/States.h"
 #include "mlir/IR/BuiltinAttributes.h"
+#include "runtime/Training.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
 using Kind = mlc::runtime::schedule::ActionKind;
 
 namespace mlc {
+
+LogicalResult checkStageAttributes(func::FuncOp function) {
+  for (Operation &op : function.getBody().front().without_terminator())
+    if (Attribute given = op.getAttr(kStageAttr)) {
+      auto stage = dyn_cast<IntegerAttr>(given);
+      if (!stage || !stage.getType().isInteger(64) || stage.getInt() < 0 ||
+          stage.getInt() >= runtime::mostStagesOfAStep)
+        return op.emitOpError() << "has " << given << " as " << kStageAttr
+                                << ", which is an i64 from 0 to "
+                                << runtime::mostStagesOfAStep - 1;
+    }
+  return success();
+}
 
 StageOf::StageOf(func::FuncOp accumulate, bool splitsBackward)
     : function(accumulate) {

@@ -12,6 +12,10 @@ namespace mlc {
 
 using runtime::schedule::StageEntry;
 
+/// Fails at an operator with stages that another pass or a person has given, if
+/// they are none.
+mlir::LogicalResult checkStageAttributes(mlir::func::FuncOp function);
+
 /// Which entries the operators of "accumulate" belong to.
 ///
 /// An operator of the forward pass without kStageAttr (a part of the loss, a

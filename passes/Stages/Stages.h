@@ -31,6 +31,10 @@ std::unique_ptr<mlir::Pass> createSliceSequencePass(int64_t slices);
 std::unique_ptr<mlir::Pass>
 createCutStagesPass(const runtime::TrainingPlan &plan);
 
+/// `mlc-cut-forward`, for a model without training.
+std::unique_ptr<mlir::Pass>
+createCutForwardPass(const runtime::ForwardPlan &plan);
+
 } // namespace mlc
 
 #endif // MLC_PASSES_STAGES_STAGES_H

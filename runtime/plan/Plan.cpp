@@ -196,6 +196,8 @@ Status Plan::check() const {
     return status;
   if (training)
     return checkTraining();
+  if (forward)
+    return checkForward();
   return mesh.empty() && (!shardings.empty() || !algorithm.empty())
              ? wrong("is about the ranks of a mesh, and has no \"mesh\"; give "
                      "{\"AXIS\": "

@@ -111,6 +111,19 @@ struct StagePlan {
   int64_t countSliced() const { return slices > 1 ? count * slices : count; }
 };
 
+/// A model without training, cut into stages: each batch goes through them in
+/// micro-batches (docs/Pipelines.md).
+struct ForwardPlan {
+  StagePlan stages;
+  /// Equal parts of a batch, along the first dim of inputs.
+  int64_t microBatches = 1;
+
+  /// The table of the forward passes on several ranks: those of the schedule,
+  /// or of a table in a file. MLC_USAGE for a schedule whose passes are not of
+  /// whole stages with one version of weights; MLC_BAD_FILE names the file.
+  Status makeTable(schedule::Table &table) const;
+};
+
 /// Training with the batch split over ranks (docs/DataParallel.md).
 struct TrainingPlan {
   /// Ranks that take samples, without a parameter server: the axis kDataAxis.
@@ -160,12 +173,15 @@ struct TrainingPlan {
 struct Plan {
   PlanOrigin origin;
   /// For a model: the mesh, empty for one rank, and how inputs, weights and
-  /// outputs are split over it.
+  /// outputs are split over it. Of a model in stages, the ranks of these:
+  /// kStageAxis alone.
   std::vector<MeshAxis> mesh;
   std::vector<TensorSharding> shardings;
   /// For training: the mesh is that of its plan, and shardings are of weights
   /// and inputs.
   std::optional<TrainingPlan> training;
+  /// For a model in stages.
+  std::optional<ForwardPlan> forward;
   /// The all-reduce algorithm: one of runtime/transport/Algorithms.def, or
   /// "own", the engine's. Empty: the engine's, or a ring for types that not
   /// every engine can add.
@@ -192,6 +208,10 @@ struct Plan {
   /// Makes the axes those of training, in the order of TrainingPlan::mesh.
   /// Fails without kDataAxis, or in another order.
   Status setTrainingMesh();
+  /// Makes the mesh that of the stages of a model: of as many ranks as its axis
+  /// kStageAxis has, or StagePlan::chooseRanks says without one. Fails for
+  /// other axes.
+  Status setForwardMesh();
   /// Checks the rest: an algorithm that is unknown or not possible here or with
   /// so many ranks, numbers out of range, and settings that have no effect with
   /// the others.
@@ -214,6 +234,7 @@ private:
   Status checkTraining() const;
   Status checkStaged() const;
   Status checkShardings() const;
+  Status checkForward() const;
 };
 
 /// The texts of a sharding, split at commas: "data+fsdp,-".

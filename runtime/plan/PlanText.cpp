@@ -102,6 +102,13 @@ std::string Plan::text() const {
     writer.add("memory", std::to_string(memory));
   if (training)
     addTraining(*training, writer);
+  if (forward && forward->microBatches != 1)
+    writer.add("micro_batches", std::to_string(forward->microBatches));
+  if (forward) {
+    TrainingPlan stages;
+    stages.stages = forward->stages;
+    addStages(stages, writer);
+  }
   if (const std::string value = origin.text("predicted"); !value.empty())
     writer.add("predicted", value);
   return writer.take();
@@ -161,7 +168,11 @@ public:
     else if (trains && plan.mesh.empty())
       return Status::badFile("has no \"mesh\"; give {\"data\": RANKS}");
     plan.mesh.resize(trains ? 0 : plan.mesh.size());
-    Status status = plan.check();
+    Status status;
+    if (plan.forward)
+      status = plan.setForwardMesh();
+    if (status.ok())
+      status = plan.check();
     return status.ok() ? status : Status::badFile(status.message);
   }
 
@@ -210,13 +221,13 @@ private:
     std::string all;
     for (const char *one : known) {
       if (key == one)
-        return trains ? readTraining(key, value)
-                      : Status::badFile("is of mlc train");
+        return trains ? readTraining(key, value) : readForward(key, value);
       all += std::string(", ") + one;
     }
     return Status::badFile(
         "is no key of a plan; there are mesh, shard, algorithm, memory" +
-        (trains ? all : std::string()) + ", model, cluster, predicted");
+        (trains ? all : ", stages, schedule, micro_batches") +
+        ", model, cluster, predicted");
   }
 
   Status readMesh(const json::Value &value) {
@@ -270,19 +281,38 @@ private:
     return Status::success();
   }
 
+  static Status readSchedule(const json::Value &value, StagePlan &stages) {
+    const auto *name = value.get<std::string>();
+    if (!name || name->empty())
+      return name ? Status::badFile("expected the name of a schedule, or a "
+                                    "table in FILE.csv, not \"\"")
+                  : expected("the name of a schedule", value);
+    stages.schedule = *name;
+    return Status::success();
+  }
+
+  Status readForward(const std::string &key, const json::Value &value) {
+    if (key != "stages" && key != "schedule" && key != "micro_batches")
+      return Status::badFile("is of mlc train");
+    if (!plan.forward)
+      plan.forward.emplace();
+    if (key == "stages")
+      return readStages(value, plan);
+    if (key == "schedule")
+      return readSchedule(value, plan.forward->stages);
+    const auto *number = value.get<int64_t>();
+    if (!number)
+      return expected("a whole number", value);
+    plan.forward->microBatches = *number;
+    return Status::success();
+  }
+
   Status readTraining(const std::string &key, const json::Value &value) {
     TrainingPlan &training = *plan.training;
     if (key == "stages")
       return readStages(value, plan);
-    if (key == "schedule") {
-      const auto *name = value.get<std::string>();
-      if (!name || name->empty())
-        return name ? Status::badFile("expected the name of a schedule, or a "
-                                      "table in FILE.csv, not \"\"")
-                    : expected("the name of a schedule", value);
-      training.stages.schedule = *name;
-      return Status::success();
-    }
+    if (key == "schedule")
+      return readSchedule(value, training.stages);
     if (key == "fusion" || key == "batch_statistics") {
       const auto *word = value.get<std::string>();
       if (!word)

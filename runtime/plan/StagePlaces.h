@@ -7,6 +7,12 @@
 
 namespace mlc::runtime {
 
+/// An error for numbers that contradict each other or are out of range: what of
+/// the stages does not depend on the rest of a plan.
+Status checkStages(const StagePlan &stages);
+/// Whether a schedule is a table in a file, rather than a name.
+bool isTableFile(const std::string &schedule);
+
 /// Reads "0-3,6", ascending and each once.
 Status parseRanks(std::string_view text, std::vector<int64_t> &ranks);
 /// What parseRanks reads, with ranges.

@@ -19,7 +19,7 @@ static Status wrong(const std::string &what) {
   return Status::error(MLC_USAGE, what);
 }
 
-static bool isFile(const std::string &schedule) {
+bool mlc::runtime::isTableFile(const std::string &schedule) {
   constexpr std::string_view ending = ".csv";
   return schedule.size() > ending.size() &&
          std::equal(ending.rbegin(), ending.rend(), schedule.rbegin(),
@@ -29,7 +29,7 @@ static bool isFile(const std::string &schedule) {
 /// Whether the schedule is one whose ranks may share a stage: it then runs
 /// stages where the plan has them.
 static bool dealsPlaces(const StagePlan &stages) {
-  if (isFile(stages.schedule))
+  if (isTableFile(stages.schedule))
     return false;
   const schedule::ScheduleRow *row = schedule::findSchedule(
       stages.schedule.empty() ? std::string("1f1b") : stages.schedule);
@@ -37,8 +37,7 @@ static bool dealsPlaces(const StagePlan &stages) {
          (!stages.schedule.empty() || stages.ranks >= stages.count);
 }
 
-/// Checks what of the schedule does not depend on others.
-static Status checkStages(const StagePlan &stages) {
+Status mlc::runtime::checkStages(const StagePlan &stages) {
   if (stages.count < 1 || stages.count > mostStagesOfAStep)
     return wrong("a step has 1 to " + std::to_string(mostStagesOfAStep) +
                  " stages, not " + std::to_string(stages.count));
@@ -63,7 +62,7 @@ static Status checkStages(const StagePlan &stages) {
   if (stages.ranks == 1 && !stages.schedule.empty())
     return wrong("a schedule is of several ranks, and there is one; give more");
   if ((stages.updateEvery || stages.inFlight || stages.slices) &&
-      (stages.schedule.empty() || isFile(stages.schedule)))
+      (stages.schedule.empty() || isTableFile(stages.schedule)))
     return wrong("gradients before an update, micro-batches in flight and "
                  "slices are of a schedule with a name, such as ampnet; leave "
                  "them out");
@@ -149,7 +148,7 @@ static void placeLines(const StagePlan &stages, schedule::Table &table) {
 }
 
 int64_t StagePlan::chooseRanks(int64_t all) const {
-  if (isFile(schedule)) {
+  if (isTableFile(schedule)) {
     FileBytes bytes;
     schedule::Table table;
     // makeTable tells errors.
@@ -207,7 +206,7 @@ static Status readTable(const TrainingPlan &plan, schedule::Table &table) {
 }
 
 Status TrainingPlan::makeTable(schedule::Table &table) const {
-  if (isFile(stages.schedule))
+  if (isTableFile(stages.schedule))
     return readTable(*this, table);
   const std::string name = !stages.schedule.empty()      ? stages.schedule
                            : stages.count > stages.ranks ? "interleaved-1f1b"

@@ -60,6 +60,8 @@ static Status readStageMesh(const json::Value &value, Plan &plan) {
   const auto *axes = value.get<json::Object>();
   if (!axes)
     return expected("an object, {\"data\": RANKS}", value);
+  if (!plan.training)
+    return Status::badFile("meshes of stages are of training; leave it out");
   TrainingPlan &training = *plan.training;
   if (plan.mesh.empty())
     return Status::badFile("is of a part of the plan's ranks, and the plan "
@@ -103,9 +105,13 @@ static Status readStageMesh(const json::Value &value, Plan &plan) {
                    std::to_string(needed));
 }
 
+static StagePlan &stagesOf(Plan &plan) {
+  return plan.training ? plan.training->stages : plan.forward->stages;
+}
+
 static Status readStage(size_t index, size_t count, const json::Object &stage,
                         Plan &plan) {
-  StagePlan &stages = plan.training->stages;
+  StagePlan &stages = stagesOf(plan);
   const bool isLast = index + 1 == count;
   bool hasEnd = false;
   for (const auto &[key, value] : stage) {
@@ -146,7 +152,7 @@ static Status readStage(size_t index, size_t count, const json::Object &stage,
 /// Their number, or a list of what the stages are until; the last is until
 /// the end.
 Status readStages(const json::Value &value, Plan &plan) {
-  StagePlan &stages = plan.training->stages;
+  StagePlan &stages = stagesOf(plan);
   if (const auto *number = value.get<int64_t>()) {
     stages.count = *number;
     return Status::success();

@@ -15,7 +15,8 @@ std::string meshText(const std::vector<MeshAxis> &mesh);
 /// with, its ranks and its mesh.
 std::string stagesText(const TrainingPlan &plan);
 
-/// Reads that value into `plan`, whose mesh is known. Errors name the stage and
+/// Reads that value into `plan`, which trains or has stages of a model, and
+/// whose mesh is known. Errors name the stage and
 /// the key.
 Status readStages(const json::Value &value, Plan &plan);
 

@@ -13,8 +13,8 @@ using namespace mlc::runtime::train;
 // What is carried
 //===----------------------------------------------------------------------===//
 
-Status Carried::open(const Artifact &artifact, const Stages &all,
-                     Ranks *others) {
+Status Carried::open(const Artifact &artifact, const Stages &all, Ranks *others,
+                     const SymbolSizes *sizes) {
   stages = &all;
   ranks = others;
   std::map<std::string, std::vector<Use>> readers;
@@ -30,14 +30,17 @@ Status Carried::open(const Artifact &artifact, const Stages &all,
     for (size_t i = 0; i < outputs.size(); ++i)
       if (auto it = readers.find(outputs[i].name);
           all.count() && all.entry(entry) && it != readers.end())
-        if (Status status = add(artifact, {entry, i}, it->second); !status.ok())
+        if (Status status = add(artifact, {entry, i}, it->second,
+                                sizes ? *sizes : SymbolSizes());
+            !status.ok())
           return status;
   }
-  return ranks ? ranks->openChannels(all.channels()) : Status::success();
+  return ranks && !sizes ? ranks->openChannels(all.channels())
+                         : Status::success();
 }
 
 Status Carried::add(const Artifact &artifact, Use source,
-                    const std::vector<Use> &readers) {
+                    const std::vector<Use> &readers, const SymbolSizes &sizes) {
   Value value;
   value.name = artifact.program(source.entry).outputs[source.port].name;
   value.source = source;
@@ -51,7 +54,7 @@ Status Carried::add(const Artifact &artifact, Use source,
   }
   // Without memory from the first run on, the second one plans its own anew.
   if (moves || isHere)
-    if (Status status = allocateFirst(artifact, readers.front(), value);
+    if (Status status = allocateFirst(artifact, readers.front(), sizes, value);
         moves && !status.ok())
       return status;
   allocatedBytes += value.buffers.empty() ? 0 : value.buffers[0].bytes;
@@ -90,31 +93,21 @@ Carried::Route Carried::findRoute(const Use &source,
 }
 
 /// Makes the first memory of a value that ranks send, by the dims of a reader:
-/// numbers, or of a part of this rank.
+/// numbers, of a part of this rank, or by `sizes`.
 Status Carried::allocateFirst(const Artifact &artifact, const Use &reader,
-                              Value &value) const {
+                              const SymbolSizes &sizes, Value &value) const {
   const Program &program = artifact.program(reader.entry);
   const Buffer &buffer = program.buffers[program.inputs[reader.port].buffer];
-  const std::vector<int64_t> at =
-      coordinatesOf(artifact.mesh(), stages->rank());
-  std::vector<int64_t> symbols(program.symbols.size()), dims;
-  for (size_t i = 0; i < symbols.size(); ++i)
-    if (program.symbols[i].kind == Symbol::FromRank)
-      symbols[i] = at[program.symbols[i].source];
-  for (ExprId dim : buffer.dims) {
-    const Expr &expr = program.exprs[dim];
-    for (const Expr::Inst &inst : expr.code)
-      if (inst.op == Expr::Symbol &&
-          program.symbols[inst.operand].kind != Symbol::FromRank)
-        return Status::error(MLC_USAGE,
-                             "'" + printable(value.name) +
-                                 "', which a stage sends to another, has open "
-                                 "dims; give their sizes");
-    dims.emplace_back();
-    if (Status status = evaluate(expr, symbols.data(), dims.back());
-        !status.ok())
-      return status;
-  }
+  std::vector<int64_t> dims;
+  bool isKnown;
+  if (Status found = findDims(artifact, program, buffer, stages->rank(), sizes,
+                              isKnown, dims);
+      !found.ok())
+    return found;
+  if (!isKnown)
+    return Status::error(MLC_USAGE, "'" + printable(value.name) +
+                                        "', which a stage sends to another, "
+                                        "has open dims; give their sizes");
   HostTensor tensor;
   Status status =
       HostTensor::zeros(static_cast<mlc_dtype>(buffer.type), dims, tensor);

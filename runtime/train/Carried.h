@@ -13,6 +13,7 @@
 #include "runtime/schedule/Moves.h"
 #include "runtime/train/Program.h"
 #include "runtime/train/Stages.h"
+#include "runtime/train/SymbolSizes.h"
 
 #include <map>
 
@@ -21,9 +22,12 @@ namespace mlc::runtime::train {
 class Carried {
 public:
   /// Finds what the entries carry to each other. `ranks` is null for a single
-  /// rank; otherwise all ranks call this together, and it opens their channels.
-  /// `stages` lives as long as this. Fails if what ranks send has open dims.
-  Status open(const Artifact &artifact, const Stages &stages, Ranks *ranks);
+  /// rank; otherwise all ranks call this together, and it opens their channels,
+  /// unless `sizes` are given: values of open dims, with the channels open
+  /// already. `stages` lives as long as this. Fails if what ranks send has
+  /// other open dims.
+  Status open(const Artifact &artifact, const Stages &stages, Ranks *ranks,
+              const SymbolSizes *sizes = nullptr);
 
   /// Before a run of the entry for a micro-batch (-1: for an update): binds
   /// what it reads, for which it waits, and memory for what it makes.
@@ -84,14 +88,14 @@ private:
   };
 
   Status add(const Artifact &artifact, Use source,
-             const std::vector<Use> &readers);
+             const std::vector<Use> &readers, const SymbolSizes &sizes);
   Route findRoute(const Use &source, const std::vector<Use> &readers,
                   size_t replica) const;
   const Route &routeOf(const Value &value, int64_t batch) const {
     return value.routes[batch < 0 ? 0 : stages->replicaOf(batch)];
   }
   Status allocateFirst(const Artifact &artifact, const Use &reader,
-                       Value &value) const;
+                       const SymbolSizes &sizes, Value &value) const;
   Status acquire(size_t index, int64_t batch, size_t &buffer);
   Status addBuffer(Value &value);
   Status copyFirst(Value &value, const OpenEntry &open, int64_t batch);

@@ -11,6 +11,20 @@ using namespace mlc::runtime;
 using namespace mlc::runtime::train;
 using schedule::ActionKind;
 
+/// What an artifact says of its stages.
+struct StagedArtifact {
+  int64_t stages = 1, batches = 1;
+  const std::string &schedule;
+  bool trains = true;
+};
+
+static StagedArtifact stagesOf(const Artifact &artifact) {
+  if (const std::optional<Training> &training = artifact.training())
+    return {training->stages, training->accumulate, training->schedule, true};
+  const Pipeline &pipeline = *artifact.pipeline();
+  return {pipeline.stages, pipeline.microBatches, pipeline.schedule, false};
+}
+
 /// The ranks of a mesh in which all but the coordinate on kStageAxis may differ
 /// are copies of the pipeline.
 void Stages::findLine(const Artifact &artifact, int rank, int ranks) {
@@ -33,11 +47,11 @@ void Stages::findLine(const Artifact &artifact, int rank, int ranks) {
 }
 
 /// On one rank the stages of a step run in turn, and its update follows.
-static Status checkAlone(const Training &training) {
+static Status checkAlone(const std::string &schedule) {
   schedule::Table table;
-  if (training.schedule.empty())
+  if (schedule.empty())
     return Status::success();
-  Status status = schedule::Table::parse(training.schedule, table);
+  Status status = schedule::Table::parse(schedule, table);
   if (status.ok() && schedule::isAsynchronous(table))
     return Status::error(MLC_USAGE,
                          "the schedule is asynchronous, of " +
@@ -48,7 +62,8 @@ static Status checkAlone(const Training &training) {
 
 Status Stages::of(const Artifact &artifact, int rank, int ranks,
                   bool isBuffered, Stages &stages) {
-  const int64_t count = artifact.training()->stages;
+  const StagedArtifact known = stagesOf(artifact);
+  const int64_t count = known.stages;
   stages = {};
   stages.entries.resize(artifact.entryCount());
   if (count == 1)
@@ -57,13 +72,13 @@ Status Stages::of(const Artifact &artifact, int rank, int ranks,
     if (auto entry = Entry::parse(artifact.program(i).name);
         entry && entry->stage < count)
       stages.entries[i] = entry;
-  const int64_t batches = artifact.training()->accumulate;
+  const int64_t batches = known.batches;
   stages.ranksOfStage.assign(count, {0});
   stages.replicas = {std::vector<int>(count, 0)};
   stages.replicaOfBatch.assign(batches, 0);
   stages.findLine(artifact, rank, ranks);
   if (stages.lines == 1)
-    return checkAlone(*artifact.training());
+    return checkAlone(known.schedule);
   Status status = stages.readTable(artifact, isBuffered);
   if (status.ok())
     status = stages.place(batches);
@@ -114,21 +129,20 @@ Stages::findReaders(const Artifact &artifact) const {
 }
 
 Status Stages::readTable(const Artifact &artifact, bool isBuffered) {
-  if (Status status =
-          schedule::Table::parse(artifact.training()->schedule, table);
+  const StagedArtifact known = stagesOf(artifact);
+  if (Status status = schedule::Table::parse(known.schedule, table);
       !status.ok())
     return status;
   if (table.ranks.size() != static_cast<size_t>(lines) ||
       table.countStages() != count() ||
-      table.countMicroBatches() != artifact.training()->accumulate)
+      table.countMicroBatches() != known.batches)
     return Status::error(
         MLC_USAGE,
         "the schedule is of " + std::to_string(table.ranks.size()) +
             " ranks, " + std::to_string(table.countStages()) + " stages and " +
             std::to_string(table.countMicroBatches()) +
             " micro-batches, and there are " + std::to_string(lines) + ", " +
-            std::to_string(count()) + " and " +
-            std::to_string(artifact.training()->accumulate) +
+            std::to_string(count()) + " and " + std::to_string(known.batches) +
             "; compile the artifact for these");
   return checkTable(artifact, isBuffered);
 }
@@ -155,7 +169,7 @@ Status Stages::checkTable(const Artifact &artifact, bool isBuffered) {
       return status;
   schedule::CheckOptions options;
   options.reads = all;
-  options.isTraining = true;
+  options.isTraining = stagesOf(artifact).trains;
   options.isBuffered = isBuffered;
   Status status = schedule::checkPromises(table, options);
   if (status.ok() && schedule::isAsynchronous(table))

@@ -12,8 +12,9 @@
 
 namespace mlc::runtime::train {
 
-/// The stages of an artifact's entries, and which ranks run them. An artifact
-/// that trains in one stage has none.
+/// The stages of an artifact's entries, and which ranks run them: of a step of
+/// training, or of a model (runtime/Pipeline.h). An artifact that trains in one
+/// stage has none.
 ///
 /// A rank runs a line of the table: its coordinate on kStageAxis of the
 /// artifact's mesh, or without a mesh its number. Ranks with the same other
@@ -37,6 +38,10 @@ public:
   bool isFirstCopy() const { return copy == 0; }
 
   int64_t count() const { return static_cast<int64_t>(ranksOfStage.size()); }
+  /// Micro-batches of a step, or of a batch.
+  int64_t countBatches() const {
+    return static_cast<int64_t>(replicaOfBatch.size());
+  }
   /// Nothing for an entry that no stage has.
   const std::optional<Entry> &entry(size_t index) const {
     return entries[index];

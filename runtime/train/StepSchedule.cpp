@@ -99,8 +99,8 @@ static void addTable(const Stages &stages, int rank, StepSchedule &schedule) {
 StepSchedule train::makeStepSchedule(const Artifact &artifact,
                                      const Stages &stages, int rank) {
   StepSchedule made;
-  const int64_t batches = artifact.training()->accumulate;
   if (stages.count() == 0) {
+    const int64_t batches = artifact.training()->accumulate;
     for (int64_t batch = 0; batch < batches; ++batch)
       made.push_back({Action::Run, 0, batch});
     for (size_t i = 1; i < artifact.entryCount(); ++i)
@@ -111,7 +111,7 @@ StepSchedule train::makeStepSchedule(const Artifact &artifact,
   if (stages.hasTable())
     addTable(stages, rank, made);
   else
-    addInTurn(stages, batches, made);
+    addInTurn(stages, stages.countBatches(), made);
   if (stages.isAsynchronous())
     return made;
   for (size_t entry : stages.updates())
@@ -148,6 +148,13 @@ std::string train::toString(const StepSchedule &schedule,
 
 std::string train::scheduleText(const mlc_artifact &artifact) {
   const Artifact &own = *artifact.impl;
+  if (const std::optional<Pipeline> &pipeline = own.pipeline())
+    return std::to_string(pipeline->stages) + " stages, a batch in " +
+           std::to_string(pipeline->microBatches) + " micro-batches" +
+           (pipeline->schedule.empty()
+                ? ", on one rank"
+                : ", on several ranks, each with a line of this table\n" +
+                      pipeline->schedule);
   if (!own.training())
     return {};
   if (!own.training()->schedule.empty())

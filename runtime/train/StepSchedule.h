@@ -59,8 +59,8 @@ StepSchedule makeStepSchedule(const Artifact &artifact, const Stages &stages,
 std::string toString(const StepSchedule &schedule,
                      const std::function<std::string(size_t)> &nameOf);
 
-/// The schedule of an artifact that trains, as text: its actions, or the table
-/// of all ranks; empty for others.
+/// The schedule of an artifact that trains or has the stages of a model, as
+/// text: its actions, or the table of all ranks; empty for others.
 std::string scheduleText(const mlc_artifact &artifact);
 
 } // namespace mlc::runtime::train

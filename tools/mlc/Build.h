@@ -63,6 +63,11 @@ public:
     compileOptions.trained = std::move(training);
   }
 
+  /// Records in the artifact whose stages its entries are.
+  void describePipeline(runtime::Pipeline pipeline) {
+    compileOptions.pipeline = std::move(pipeline);
+  }
+
   /// Makes code for the entries that this says alone.
   void limitEntries(std::function<bool(llvm::StringRef)> isHere) {
     compileOptions.isEntryHere = std::move(isHere);

@@ -157,6 +157,13 @@ llvm::Error CheckPlanCommand::checkTensors(const onnx::GraphProto &graph,
   return llvm::Error::success();
 }
 
+/// The stages of the step, or of the model; null without.
+static const runtime::StagePlan *stagesOf(const runtime::Plan &plan) {
+  return plan.training  ? &plan.training->stages
+         : plan.forward ? &plan.forward->stages
+                        : nullptr;
+}
+
 llvm::Error CheckPlanCommand::checkModel(const runtime::Plan &plan) {
   auto file = ModelFile::open(model.model);
   if (!file)
@@ -164,9 +171,8 @@ llvm::Error CheckPlanCommand::checkModel(const runtime::Plan &plan) {
   if (auto status = plan.origin.checkModel(model.model, file->getHash());
       !status.ok())
     return inPlan(status.message);
-  if (plan.training)
-    if (llvm::Error error =
-            checkNodes(file->proto().graph(), plan.training->stages.ends))
+  if (const runtime::StagePlan *stages = stagesOf(plan))
+    if (llvm::Error error = checkNodes(file->proto().graph(), stages->ends))
       return error;
   return checkTensors(file->proto().graph(), plan);
 }
@@ -224,7 +230,12 @@ static std::string describe(const runtime::Plan &plan) {
     uint64_t ranks = 1;
     for (const runtime::MeshAxis &axis : plan.mesh)
       ranks *= axis.size;
-    return fmt::format("{} rank{}", ranks, ranks == 1 ? "" : "s");
+    std::string text = fmt::format("{} rank{}", ranks, ranks == 1 ? "" : "s");
+    if (plan.forward)
+      text +=
+          fmt::format(", {} stages, {} micro-batches, without training",
+                      plan.forward->stages.count, plan.forward->microBatches);
+    return text;
   }
   const runtime::TrainingPlan &own = *plan.training;
   std::string text = fmt::format("{} rank{}", own.countRanks(),

@@ -8,6 +8,7 @@
 #include "tools/mlc/Failure.h"
 #include "tools/mlc/MeshFlags.h"
 #include "tools/mlc/OutputFile.h"
+#include "tools/mlc/StagedModel.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
@@ -40,6 +41,7 @@ public:
 
 private:
   llvm::Expected<std::unique_ptr<Compilation>> import();
+  llvm::Error split(Compilation &compilation);
   llvm::Error writeArtifact(const mlc::CompiledModel &compiled);
   llvm::Error writeText(Compilation &compilation);
   llvm::Error writeSources(const mlc::CompiledModel &compiled,
@@ -66,7 +68,7 @@ llvm::Error CompileCommand::writeText(Compilation &compilation) {
                       "gradients and mlc train have one");
   if (compileTo.is("distribute") && !mesh.isGiven())
     warn(model.model, "nothing is distributed: there is one rank; give "
-                      "--mesh=AXIS=N,...");
+                      "--mesh=AXIS=N,... or --stages=N");
   if (llvm::Error error = compilation.runTo(compileTo.phase()))
     return error;
   if (llvm::Error error =
@@ -120,6 +122,25 @@ CompileCommand::writeSources(const mlc::CompiledModel &compiled,
   return writeOutputs(outputs);
 }
 
+/// Makes what a rank of --mesh runs, or the entries of stages.
+llvm::Error CompileCommand::split(Compilation &compilation) {
+  mlc::runtime::Plan plan = mesh.plan();
+  if (plan.forward)
+    resolveEnds(compilation.getModelFile().proto().graph(),
+                compilation.getModule(), plan.forward->stages.ends);
+  compilation.split(plan);
+  if (llvm::Error error = compilation.runTo(compileTo.upTo("distribute")))
+    return error;
+  compilation.addFlags(mesh.texts());
+  if (!plan.forward || compileTo.isGiven())
+    return llvm::Error::success();
+  auto pipeline = takePipeline(compilation.getModule(), *plan.forward);
+  if (!pipeline)
+    return pipeline.takeError();
+  compilation.describePipeline(std::move(*pipeline));
+  return llvm::Error::success();
+}
+
 /// Imports the model; with --mesh, for one of its ranks.
 llvm::Expected<std::unique_ptr<Compilation>> CompileCommand::import() {
   if (!mesh.isGiven())
@@ -137,10 +158,8 @@ llvm::Expected<std::unique_ptr<Compilation>> CompileCommand::import() {
   auto compilation = Compilation::import(model, search, choose);
   if (!compilation)
     return compilation.takeError();
-  (*compilation)->split(mesh.plan());
-  if (llvm::Error error = (*compilation)->runTo(compileTo.upTo("distribute")))
+  if (llvm::Error error = split(**compilation))
     return error;
-  (*compilation)->addFlags(mesh.texts());
   return compilation;
 }
 
@@ -163,8 +182,9 @@ llvm::Error CompileCommand::run() {
   if (!emit.empty() && compileTo.isGiven())
     return fail(Exit::Usage, "--emit and --compile-to exclude each other");
   if (!emit.empty() && mesh.isGiven())
-    return fail(Exit::Usage, "--emit and --mesh exclude each other: what is "
-                             "written exchanges nothing between ranks");
+    return fail(Exit::Usage, "--emit and --mesh exclude each other, and so do "
+                             "--emit and --stages: what is written exchanges "
+                             "nothing between ranks");
   if (llvm::Error error = compileTo.check(mesh.getBudget()))
     return error;
   if (output.empty() && !compileTo.isGiven())

@@ -3,6 +3,7 @@
 #include "tools/mlc/Feed.h"
 #include "runtime/Random.h"
 #include "runtime/Text.h"
+#include "runtime/mlc_pipeline.h"
 #include "tools/mlc/Failure.h"
 #include "tools/mlc/SmallFloats.h"
 #include "llvm/ADT/STLExtras.h"
@@ -87,6 +88,13 @@ static std::string namesOf(const Model &model) {
 llvm::Expected<std::vector<HostTensor>>
 mlc::cli::makeFeed(const Model &model, llvm::ArrayRef<DimSetting> sizes,
                    const InputOptions &options) {
+  mlc_pipeline_sizes stages = {};
+  if (!mlc_artifact_pipeline(model.get(), &stages) && stages.stages)
+    return fail(Exit::Usage,
+                model.name() + ": is a pipeline of " +
+                    std::to_string(stages.stages) +
+                    " stages, which is not taken here; run it with mlc run, or "
+                    "compile the model without stages");
   auto files = parseInputs(options.inputs);
   if (!files)
     return files.takeError();

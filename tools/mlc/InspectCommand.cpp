@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/Text.h"
+#include "runtime/mlc_pipeline.h"
 #include "runtime/train/StepSchedule.h"
 #include "simulator/cluster/ClusterFile.h"
 #include "tools/mlc/ClusterFiles.h"
@@ -243,9 +244,25 @@ void printSteps(const json::Array &steps) {
   }
 }
 
-/// Prints the other entries; the first was already printed.
+/// Whether the artifact has the stages of a model; its inputs are the model's.
+bool isPipeline(const Model &model) {
+  mlc_pipeline_sizes sizes = {};
+  return !mlc_artifact_pipeline(model.get(), &sizes) && sizes.stages;
+}
+
+/// Prints a schedule; of a table, each line is one.
+void printSchedule(llvm::StringRef title, llvm::StringRef text) {
+  llvm::outs() << title;
+  const char *indent = "";
+  for (llvm::StringRef line : llvm::split(text.rtrim('\n'), '\n')) {
+    llvm::outs() << indent << printable(line) << '\n';
+    indent = "  ";
+  }
+}
+
+/// Prints entries that were not printed yet.
 llvm::Error printOthers(llvm::ArrayRef<Model> entries) {
-  for (const Model &entry : entries.drop_front()) {
+  for (const Model &entry : entries) {
     llvm::outs() << "entry " << printable(nameOf(entry)) << ":\n";
     printPorts("inputs", entry, MLC_INPUT, entry.inputs());
     printPorts("outputs", entry, MLC_OUTPUT, entry.outputs());
@@ -429,8 +446,8 @@ llvm::Error InspectCommand::printText(const Model &model,
     llvm::outs() << '\n';
   if (std::string text = runtime::train::scheduleText(*model.get());
       !text.empty())
-    llvm::outs() << "each step: " << printable(text) << '\n';
-  if (!found.entries.empty())
+    printSchedule(isPipeline(model) ? "pipeline: " : "each step: ", text);
+  if (!found.entries.empty() && !isPipeline(model))
     llvm::outs() << "entry " << printable(nameOf(model)) << ":\n";
   printPorts("inputs", model, MLC_INPUT, model.inputs());
   printPorts("outputs", model, MLC_OUTPUT, model.outputs());
@@ -438,6 +455,9 @@ llvm::Error InspectCommand::printText(const Model &model,
     printPorts("states", model, MLC_STATE, found.states);
   llvm::outs() << "weights: " << megabytes(found.weights) << '\n';
   printCode(found.code, found.images);
+  // Of a pipeline each stage has its own.
+  if (isPipeline(model))
+    return printOthers(found.entries);
   if (const auto &figures = found.memory.figures)
     llvm::outs() << "arena: " << megabytes(figures->arena) << ", lower bound "
                  << megabytes(figures->lowerBound) << '\n';
@@ -445,7 +465,8 @@ llvm::Error InspectCommand::printText(const Model &model,
     llvm::outs() << "arena: " << found.memory.reason << '\n';
   printSteps(found.steps);
   if (!found.entries.empty())
-    if (llvm::Error error = printOthers(found.entries))
+    if (llvm::Error error =
+            printOthers(llvm::ArrayRef(found.entries).drop_front()))
       return error;
   if (object)
     printKernels(*object, found.steps);

@@ -3,6 +3,7 @@
 #include "tools/mlc/Memory.h"
 #include "runtime/Devices.h"
 #include "runtime/Session.h"
+#include "runtime/mlc_pipeline.h"
 #include "tools/mlc/Failure.h"
 #include "tools/mlc/Feed.h"
 
@@ -34,6 +35,9 @@ static runtime::Status planFor(runtime::Session &session, const Model &model,
 llvm::Expected<MemoryPlan>
 mlc::cli::planForSizes(llvm::StringRef path, const Model &model,
                        llvm::ArrayRef<DimSetting> sizes) {
+  mlc_pipeline_sizes stages = {};
+  if (!mlc_artifact_pipeline(model.get(), &stages) && stages.stages)
+    return MemoryPlan{std::nullopt, "each stage has its own"};
   if (sizes.empty() && hasOpenDims(model))
     return MemoryPlan{std::nullopt,
                       "depends on open dims; give their sizes with "

@@ -32,7 +32,8 @@ MeshFlags::MeshFlags(cl::SubCommand &sub)
                 cl::desc("How ranks of --mesh add: colocated, naive, ring, "
                          "tree, butterfly, halving-doubling, or own: the "
                          "engine's (own)"),
-                cl::sub(sub)) {}
+                cl::sub(sub)),
+      forward(sub) {}
 
 llvm::Error mlc::cli::addAxes(llvm::StringRef mesh, runtime::Plan &made) {
   for (std::string_view text : runtime::splitDims(mesh, ',')) {
@@ -66,8 +67,9 @@ llvm::Error mlc::cli::addSharding(llvm::StringRef text, llvm::StringRef mesh,
 llvm::Error MeshFlags::check() {
   if (planFlag.isGiven()) {
     // `&` of a cl::list is overloaded.
-    const cl::Option *others[] = {&mesh, std::addressof(shards), &algorithm};
-    auto plan = planFlag.read(llvm::ArrayRef(others));
+    llvm::SmallVector<const cl::Option *> others = forward.options();
+    others.append({&mesh, std::addressof(shards), &algorithm});
+    auto plan = planFlag.read(others);
     if (!plan)
       return plan.takeError();
     made = std::move(*plan);
@@ -90,8 +92,12 @@ llvm::Error MeshFlags::check() {
     return fail(Exit::Usage, "--algorithm= names no algorithm; there are " +
                                  transport::algorithmNames());
   made.algorithm = algorithm;
-  if (llvm::Error error = addAxes(mesh, made))
-    return error;
+  if (!mesh.empty() || !forward.isGiven())
+    if (llvm::Error error = addAxes(mesh, made))
+      return error;
+  if (forward.isGiven())
+    if (llvm::Error error = forward.apply(made))
+      return error;
   for (const std::string &text : shards)
     if (llvm::Error error = addSharding(text, mesh, made))
       return error;
@@ -164,6 +170,8 @@ std::vector<std::string> MeshFlags::texts() const {
         (axes.empty() ? "" : ",") + axis.name + "=" + std::to_string(axis.size);
   if (!axes.empty())
     texts.push_back("--mesh=" + axes);
+  if (made.forward)
+    llvm::append_range(texts, textsOf(*made.forward));
   for (const runtime::TensorSharding &sharding : made.shardings)
     texts.push_back("--shard=" + sharding.pattern + "=" + sharding.text());
   if (!made.algorithm.empty())

@@ -3,6 +3,7 @@
 #ifndef MLC_TOOLS_MLC_MESHFLAGS_H
 #define MLC_TOOLS_MLC_MESHFLAGS_H
 
+#include "tools/mlc/ForwardFlags.h"
 #include "tools/mlc/PlanFlag.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/Error.h"
@@ -20,12 +21,15 @@ llvm::Error addSharding(llvm::StringRef text, llvm::StringRef mesh,
                         runtime::Plan &plan);
 
 /// `--mesh`, `--shard`, `--algorithm` and `--plan`: one program for the ranks
-/// of a mesh (docs/Partitioning.md).
+/// of a mesh (docs/Partitioning.md); and the flags of stages, each of which
+/// ranks of its own run.
 class MeshFlags {
 public:
   explicit MeshFlags(llvm::cl::SubCommand &sub);
 
-  bool isGiven() const { return !mesh.empty() || planFlag.isGiven(); }
+  bool isGiven() const {
+    return !mesh.empty() || planFlag.isGiven() || forward.isGiven();
+  }
   /// Whether --print-plan is given: only print the plan.
   bool prints() const { return planFlag.prints(); }
   const MemoryBudget &getBudget() const { return planFlag.getBudget(); }
@@ -54,6 +58,7 @@ private:
   llvm::cl::opt<std::string> mesh;
   llvm::cl::list<std::string> shards;
   llvm::cl::opt<std::string> algorithm;
+  ForwardFlags forward;
   runtime::Plan made;
 };
 

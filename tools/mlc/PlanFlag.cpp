@@ -35,6 +35,11 @@ PlanFlag::read(llvm::ArrayRef<const cl::Option *> others) const {
     status = runtime::Plan::parse(bytes.text(), trains, plan);
   if (status.ok())
     return plan;
+  if (runtime::Plan other;
+      trains && runtime::Plan::parse(bytes.text(), false, other).ok() &&
+      other.forward)
+    status.message = "is of a model without training, which mlc compile takes; "
+                     "give a mesh with the axis \"data\" to train";
   status.message = file + ": " + status.message;
   return statusFailure(status);
 }

@@ -1,6 +1,7 @@
 //===- RunCommand.cpp - mlc run -------------------------------------------===//
 
 #include "runtime/RunCommand.h"
+#include "runtime/Engines.h"
 #include "runtime/transport/RunEngines.h"
 #include "tools/mlc/Command.h"
 #include "tools/mlc/Failure.h"
@@ -29,7 +30,8 @@ public:
                   cl::sub(sub)),
         device(sub), engine(sub, "as the launcher says"),
         ranks("ranks", cl::init(0), cl::value_desc("number"),
-              cl::desc("Of inproc, how many (as many as the artifact needs)"),
+              cl::desc("Run on this many ranks, as threads of this process "
+                       "(with --engine=inproc as many as the artifact needs)"),
               cl::sub(sub)),
         timeout("timeout", cl::init(300), cl::value_desc("seconds"),
                 cl::desc("Seconds without progress after which a missing rank "
@@ -86,6 +88,8 @@ llvm::Error RunCommand::run() {
     return fail(Exit::Usage,
                 "run: --timeout is a number of seconds, up to 1000000");
   options.engine = engine;
+  if (ranks && engine.empty())
+    options.engine = mlc::runtime::engines::ofThreads().name;
   options.ranks = ranks;
   options.timeout = timeout;
   options.groups = groups;

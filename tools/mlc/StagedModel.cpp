@@ -1,9 +1,13 @@
 //===- StagedModel.cpp - A model that is trained in stages ----------------===//
 
 #include "tools/mlc/StagedModel.h"
+#include "dialects/Module/StageFacts.h"
+#include "dialects/Symbolic/Attributes.h"
 #include "onnx-ml.pb.h"
+#include "passes/Program.h"
 #include "runtime/schedule/StageEntry.h"
 #include "runtime/schedule/Table.h"
+#include "tools/mlc/Failure.h"
 #include "llvm/ADT/StringSet.h"
 
 using namespace mlc;
@@ -52,4 +56,47 @@ runtime::Status mlc::cli::describeStages(const runtime::TrainingPlan &plan,
   runtime::Status status = plan.makeTable(table);
   training.schedule = table.text();
   return status;
+}
+
+static std::vector<runtime::PipelinePort> portsOf(mlir::ArrayAttr ports,
+                                                  int64_t microBatches) {
+  std::vector<runtime::PipelinePort> all;
+  for (auto fields : ports.getAsRange<mlir::DictionaryAttr>()) {
+    auto type = mlir::cast<mlir::RankedTensorType>(
+        fields.getAs<mlir::TypeAttr>("type").getValue());
+    runtime::PipelinePort port;
+    port.name = fields.getAs<mlir::StringAttr>("name").str();
+    port.type = static_cast<mlc_dtype>(
+        getDType(type.getElementType()).value_or(runtime::DType::F32));
+    port.isDivided = fields.getAs<mlir::BoolAttr>("divided").getValue();
+    for (auto [i, dim] : llvm::enumerate(*getDims(type))) {
+      const IntExpr whole = i == 0 && port.isDivided ? dim * microBatches : dim;
+      port.dims.push_back(whole.asConstant().value_or(-1));
+      port.texts.push_back(whole.str());
+    }
+    all.push_back(std::move(port));
+  }
+  return all;
+}
+
+llvm::Expected<runtime::Pipeline>
+mlc::cli::takePipeline(mlir::ModuleOp module,
+                       const runtime::ForwardPlan &plan) {
+  auto ports = module->getAttrOfType<mlir::DictionaryAttr>(kPipelineAttr);
+  runtime::Pipeline pipeline;
+  pipeline.stages = plan.stages.count;
+  pipeline.microBatches = plan.microBatches;
+  pipeline.ranks = plan.stages.ranks;
+  pipeline.inputs =
+      portsOf(ports.getAs<mlir::ArrayAttr>("inputs"), plan.microBatches);
+  pipeline.outputs =
+      portsOf(ports.getAs<mlir::ArrayAttr>("outputs"), plan.microBatches);
+  module->removeAttr(kPipelineAttr);
+  if (pipeline.ranks == 1)
+    return pipeline;
+  runtime::schedule::Table table;
+  if (auto status = plan.makeTable(table); !status.ok())
+    return statusFailure(status);
+  pipeline.schedule = table.text();
+  return pipeline;
 }

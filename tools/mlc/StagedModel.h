@@ -4,8 +4,10 @@
 #define MLC_TOOLS_MLC_STAGEDMODEL_H
 
 #include "mlir/IR/BuiltinOps.h"
+#include "runtime/Pipeline.h"
 #include "runtime/Training.h"
 #include "runtime/plan/Plan.h"
+#include "llvm/Support/Error.h"
 
 namespace onnx {
 class GraphProto;
@@ -22,6 +24,11 @@ void resolveEnds(const onnx::GraphProto &graph, mlir::ModuleOp module,
 /// Says by which table of actions the stages run.
 runtime::Status describeStages(const runtime::TrainingPlan &plan,
                                runtime::Training &training);
+
+/// What an artifact says of the pipeline that the phase distribute has made of
+/// the module, whose note of its ports it takes away.
+llvm::Expected<runtime::Pipeline>
+takePipeline(mlir::ModuleOp module, const runtime::ForwardPlan &plan);
 
 /// Whether a rank runs an entry of staged training, by its name.
 std::function<bool(llvm::StringRef)>

@@ -21,13 +21,14 @@ from ._errors import (BadFileError, CodegenError, DeviceError, DifferenceError, 
                       UnknownError, UnsupportedError, UsageError)
 from ._model import Memory, Model, Port, Run, Session, StepCost, load
 from ._library import devices, version
+from ._pipeline import Pipeline, Stages
 from ._ranks import Ranks
 from ._fit import Progress
 from ._trainer import Samples, Trainer
 
 __all__ = ["BadFileError", "CodegenError", "Comparison", "DeviceError", "DifferenceError", "Error", "InternalError",
-           "Memory", "Model", "Optimized", "Port", "Progress", "Ranks", "ResourceError", "Run", "Samples", "Session", "StepCost", "Trainer",
-           "UnknownError", "UnsupportedError", "UsageError", "compare", "compile", "devices", "load", "optimize", "version"]
+           "Memory", "Model", "Optimized", "Pipeline", "Port", "Progress", "Ranks", "ResourceError", "Run", "Samples", "Session", "Stages",
+           "StepCost", "Trainer", "UnknownError", "UnsupportedError", "UsageError", "compare", "compile", "devices", "load", "optimize", "version"]
 
 # Tracebacks name what callers can catch: mlc.UsageError, not mlc._errors.UsageError.
 for _name in __all__:

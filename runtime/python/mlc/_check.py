@@ -2,8 +2,10 @@
 
 import numbers
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
+
+import numpy as np
 
 from ._errors import UsageError
 from ._library import devices, path_of
@@ -77,3 +79,19 @@ def items(name: str, value: Any, of: type | tuple[type, ...] = str) -> list:
     if wrong := [each for each in taken if not isinstance(each, of)]:
         raise UsageError(f"{name}: expected a list of {'texts' if of is str else 'paths'}, and one is {wrong[0]!r}")
     return taken
+
+
+def inputs(given: Any, names: Sequence[str]) -> Mapping[str, Any]:
+    """By name, what is given by name or in the order of `names`: each once, and no other."""
+    if not isinstance(given, (Mapping, Sequence, np.ndarray)):
+        raise UsageError(f"inputs: expected a dict by name or a list, not {type(given).__name__}")
+    if not isinstance(given, Mapping):
+        if len(given) != len(names):
+            raise UsageError(f"{len(given)} inputs are given, the model has {len(names)}")
+        given = dict(zip(names, given))
+    for name in given:
+        if name not in names:
+            raise UsageError(f"there is no input '{name}'; the model has {', '.join(names) or 'none'}")
+    if missing := [name for name in names if name not in given]:
+        raise UsageError(f"input '{missing[0]}' is missing")
+    return given

@@ -97,6 +97,13 @@ def _mesh(mesh: Mapping[str, int] | None, shard: Mapping[str, str] | None, algor
     return flags + ([f"--algorithm={check.text('algorithm', algorithm)}"] if algorithm is not None else [])
 
 
+def _stages(stages: int | None, ends: Iterable[str], micro_batches: int | None, pipeline: str | os.PathLike | None) -> list[str]:
+    flags = [f"--{name}={check.whole(name.replace('-', '_'), value)}"
+             for name, value in (("stages", stages), ("micro-batches", micro_batches)) if value is not None]
+    flags += [f"--stage-ends={','.join(names)}"] if (names := check.items("stage_ends", ends)) else []
+    return flags + ([f"--pipeline={check.path('pipeline', pipeline)}"] if pipeline is not None else [])
+
+
 def _search(search: str | None, search_steps: float | None, time_limit: float | None) -> list[str]:
     flags = [f"--search={check.text('search', search)}"] if search is not None else []
     return flags + [f"--{name.replace('_', '-')}={check.number(name, value)}"
@@ -134,6 +141,8 @@ def compile(model: Source, *, target: str | os.PathLike | None = None, dims: Map
             assume: Mapping[str, int] | None = None, fp: str | None = None, precision: str | None = None,
             checked: bool = False, memory_budget: int | str | None = None, mesh: Mapping[str, int] | None = None,
             shard: Mapping[str, str] | None = None, algorithm: str | None = None,
+            stages: int | None = None, stage_ends: Iterable[str] = (), micro_batches: int | None = None,
+            pipeline: str | os.PathLike | None = None,
             plan: str | os.PathLike | Mapping[str, Any] | None = None) -> Model:
     """Compiles a model: a path, an ONNX file's bytes, or an onnx.ModelProto.
 
@@ -152,6 +161,9 @@ def compile(model: Source, *, target: str | os.PathLike | None = None, dims: Map
     memory_budget: bytes (or "1.5GiB") that intermediate results may take
     mesh, shard: {axis: ranks}, and {name: axes of its dims} as `--shard` has them, "data+fsdp,-": a
         program for ranks (Partitioning.md), for sessions with `ranks`; algorithm: how they add
+    stages, stage_ends: into how many stages the model is cut, or the nodes that they end with, for a
+        pipeline on several ranks (Pipelines.md); micro_batches: parts of a batch; pipeline: by which
+        schedule or table of your own they run
     plan: the same as one file or dict (Plan.md)
 
     >>> mlc.compile("model.onnx", dims={"batch": 1}).save("model.mlca")
@@ -163,7 +175,8 @@ def compile(model: Source, *, target: str | os.PathLike | None = None, dims: Map
                       timings=timings, assume=assume, fp=fp, precision=precision),
               *(["--checked"] if check.switch("checked", checked) else []),
               *([f"--memory-budget={memory_budget}"] if memory_budget is not None else []),
-              *_mesh(mesh, shard, algorithm), *_plan(plan, folder)], files=temporary.told)
+              *_mesh(mesh, shard, algorithm), *_stages(stages, stage_ends, micro_batches, pipeline),
+              *_plan(plan, folder)], files=temporary.told)
         return Model(artifact.read_bytes())
 
 

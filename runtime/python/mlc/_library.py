@@ -64,6 +64,10 @@ class CTrainedState(ctypes.Structure):
     _fields_ = [("port", CPort), ("role", ctypes.c_char_p), ("owner", ctypes.c_char_p)]
 
 
+class CPipelineSizes(ctypes.Structure):
+    _fields_ = [("stages", ctypes.c_size_t), ("micro_batches", ctypes.c_size_t), ("ranks", ctypes.c_size_t)]
+
+
 class CStep(ctypes.Structure):
     _fields_ = [("name", ctypes.c_char_p), ("kind", ctypes.c_char_p), ("node_count", ctypes.c_size_t),
                 ("nodes", ctypes.POINTER(ctypes.c_char_p)), ("text", ctypes.c_char_p)]
@@ -98,6 +102,13 @@ _FUNCTIONS = {
     "mlc_artifact_axis_count": (_N, [_P]),
     "mlc_artifact_axis": (None, [_P, _N, ctypes.POINTER(CAxis)]),
     "mlc_artifact_splits": (None, [_P, ctypes.c_int, _N, ctypes.POINTER(ctypes.POINTER(CSplit)), ctypes.POINTER(_N)]),
+    "mlc_artifact_pipeline": (None, [_P, ctypes.POINTER(CPipelineSizes)]),
+    "mlc_pipeline_create": (None, [_P, ctypes.POINTER(COptions), ctypes.POINTER(_P)]),
+    "mlc_pipeline_destroy": (_P, [_P]),
+    "mlc_pipeline_bind_input": (None, [_P, _N, ctypes.c_int, _N, _DIMS, _P]),
+    "mlc_pipeline_run": (None, [_P]),
+    "mlc_pipeline_output": (None, [_P, _N, ctypes.POINTER(CTensor)]),
+    "mlc_pipeline_allocation_count": (_COUNT, [_P]),
     "mlc_ranks_open": (None, [_TEXT, ctypes.POINTER(CRanksOptions), ctypes.POINTER(_P)]),
     "mlc_ranks_open_threads": (None, [_N, ctypes.POINTER(CRanksOptions), ctypes.POINTER(_P)]),
     "mlc_ranks_close": (_P, [_P]),

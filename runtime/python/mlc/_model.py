@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _arrays, _check as check, _device, _ranks, _states
+from . import _arrays, _check as check, _device, _pipeline, _ranks, _states
 from ._errors import ResourceError, UnsupportedError, UsageError
 from ._library import DEVICE, HOST, CCost, CMemory, COptions, CPort, CStep, CTensor, DTYPES, call, library, path_of
 from ._run import Owner, Run
@@ -82,6 +82,7 @@ class Model(Owner, _states.Entries, _ranks.Meshes):
         self.outputs = self._ports("output")
         self.parameters = self._ports("parameter")
         self.states = self._ports("state")
+        self.stages = None if self._whole else _pipeline.stages_of(self._handle)
         self._session: Session | None = None
         self._lock = threading.Lock()
 
@@ -161,9 +162,10 @@ class Model(Owner, _states.Entries, _ranks.Meshes):
             with contextlib.suppress(OSError):
                 partial.unlink(missing_ok=True)
 
-    def session(self, **options: Any) -> "Session":
-        """A session of its own; options as for `Session`."""
-        return Session(self, **options)
+    def session(self, **options: Any) -> "Session | _pipeline.Pipeline":
+        """A session of its own; options as for `Session`, or, of a model in stages,
+        `Pipeline`."""
+        return _pipeline.Pipeline(self, **options) if self.stages else Session(self, **options)
 
     def run(self, inputs: Mapping[str, Any] | Sequence[Any]) -> dict[str, np.ndarray]:
         """Runs on {name: array} or arrays in the order of `inputs`.
@@ -174,7 +176,7 @@ class Model(Owner, _states.Entries, _ranks.Meshes):
             raise UsageError("the model was run before this process was forked, and its threads are not here; run a session "
                              "of this process, model.session(), or start processes by multiprocessing's \"spawn\"")
         with self._lock:
-            self._session = self._session or Session(self)
+            self._session = self._session or self.session()
             return self._session.run(inputs)
 
     def __call__(self, /, *arrays: Any, **named: Any) -> np.ndarray | tuple[np.ndarray, ...]:
@@ -262,18 +264,7 @@ class Session(Owner, _states.States):
               may_copy: bool) -> None:
         self._settle()
         ports = self.model.inputs
-        if not isinstance(inputs, (Mapping, Sequence, np.ndarray)):
-            raise UsageError(f"inputs: expected a dict by name or a list, not {type(inputs).__name__}")
-        if not isinstance(inputs, Mapping):
-            if len(inputs) != len(ports):
-                raise UsageError(f"{len(inputs)} inputs are given, the model has {len(ports)}")
-            inputs = dict(zip((port.name for port in ports), inputs))
-        names = [port.name for port in ports]
-        for name in inputs:
-            if name not in names:
-                raise UsageError(f"there is no input '{name}'; the model has {', '.join(names) or 'none'}")
-        if missing := [name for name in names if name not in inputs]:
-            raise UsageError(f"input '{missing[0]}' is missing")
+        inputs = check.inputs(inputs, [port.name for port in ports])
         arrays = [self._as_array(f"input '{port.name}'", inputs[port.name], port, may_copy) for port in ports]
         shape = [array.shape for array in arrays], sorted(check.table("out", out), key=str)
         if shape != self._shape and any(view() is not None for view in self._views):

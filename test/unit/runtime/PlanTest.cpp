@@ -2,6 +2,7 @@
 
 #include "runtime/plan/Plan.h"
 #include "runtime/plan/Json.h"
+#include "runtime/schedule/Table.h"
 #include <catch2/catch.hpp>
 #include <random>
 
@@ -148,6 +149,52 @@ TEST_CASE("a plan says what it is for", "[plan]") {
       "  \"stages\": [{\"ranks\": \"0-1\"}, {\"ranks\": \"0-1\"}],\n"
       "  \"schedule\": \"chimera\"\n}\n";
   CHECK(readAndWritten(both, true) == both);
+}
+
+TEST_CASE("a plan is of a model in stages", "[plan]") {
+  const std::string text =
+      "{\n  \"mesh\": {\"stage\": 2},\n  \"micro_batches\": 4,\n"
+      "  \"stages\": [{\"until\": \"a\"}, {}],\n  \"schedule\": "
+      "\"gpipe\"\n}\n";
+  CHECK(readAndWritten(text, false) == text);
+  // Ranks that share the micro-batches of a stage.
+  const std::string shared =
+      "{\n  \"mesh\": {\"stage\": 3},\n  \"micro_batches\": 4,\n"
+      "  \"stages\": [{\"ranks\": \"0-1\"}, {\"ranks\": \"2\"}]\n}\n";
+  CHECK(readAndWritten(shared, false) == shared);
+  CHECK(readAndWritten("{\"micro_batches\": 4, \"stages\": [{\"ranks\": "
+                       "\"0-1\"}, {\"ranks\": \"2\"}]}",
+                       false) == shared);
+  // A rank for each stage unless the mesh says how many there are.
+  CHECK(readAndWritten("{\"stages\": 3}", false) ==
+        "{\n  \"mesh\": {\"stage\": 3},\n  \"stages\": 3\n}\n");
+  Plan plan;
+  REQUIRE(Plan::parse("{\"stages\": 4, \"mesh\": {\"stage\": 2}, "
+                      "\"micro_batches\": 2}",
+                      false, plan)
+              .ok());
+  schedule::Table table;
+  REQUIRE(plan.forward->makeTable(table).ok());
+  CHECK(table.text() == "0F0,0F1,2F0,2F1\n1F0,1F1,3F0,3F1\n");
+  for (auto [given, message] :
+       {std::pair("{\"stages\": 2, \"mesh\": {\"data\": 2}}",
+                  "'data' would split them"),
+        {"{\"micro_batches\": 2}", "two stages at least"},
+        {"{\"stages\": [{\"mesh\": {\"data\": 1}}, {\"mesh\": {\"data\": "
+         "1}}]}",
+         "meshes of stages are of training"},
+        {"{\"stages\": 5000}", "has 1 to 4096 stages"},
+        {"{\"stages\": 2, \"micro_batches\": 2000000}",
+         "1 to 1048576 micro-batches"},
+        {"{\"stages\": 2, \"micro_batches\": -1}",
+         "1 to 1048576 micro-batches"},
+        {"{\"stages\": 2, \"accumulate\": 2}", "is of mlc train"},
+        {"{\"stages\": 2, \"mesh\": {\"stage\": 2}, \"shard\": {\"x\": "
+         "\"stage\"}}",
+         "leave shardings and the algorithm out"},
+        {"{\"stages\": 2, \"micro_batches\": 4, \"schedule\": \"ampnet\"}",
+         "the schedule ampnet has no forward passes"}})
+    CHECK_THAT(problemOf(given, false), Contains(message));
 }
 
 TEST_CASE("a plan has one text", "[plan]") {

@@ -275,7 +275,7 @@ TEST_CASE("entries of stages are checked", "[trainer]") {
         p.entries[0].buffers[p.entries[0].outputs[0].buffer].dims;
     p.entries.push_back(second);
     change(*p.training, p);
-    return problemOf(*p.training, p);
+    return problemOfUse(p);
   };
   CHECK(problem([](T &, P &) {}) == "");
   CHECK_THAT(problem([](T &t, P &) { t.stages = 0; }), Contains("range"));
