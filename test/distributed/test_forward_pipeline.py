@@ -260,7 +260,7 @@ def test_refusals(tools, layers, flags, message):
 @pytest.mark.parametrize("plan,message", [
     ({"stages": [{"until": "relu"}, {}], "micro_batches": 2, "zero": 1}, '"zero": is of mlc train'),
     ({"stages": 2, "micro_batches": "two"}, '"micro_batches": expected a whole number, not a string'),
-    ({"stages": [{"until": "relu", "ranks": "0"}, {"ranks": "0"}], "mesh": {"stage": 2}}, "rank 1 has no stage"),
+    ({"stages": [{"until": "relu", "ranks": "0"}, {"ranks": "0"}], "mesh": {"stage": 2}}, 'rank 0 is in the "ranks" of stages 0 and 1'),
     ({"stages": 2, "schedule": ""}, '"schedule": expected the name of a schedule'),
     ({"micro_batches": 2}, "a pipeline has two stages at least"),
 ])

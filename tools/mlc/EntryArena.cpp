@@ -171,8 +171,7 @@ mlc::cli::findArena(exec::ProgramOp program,
   auto seconds = [](exec::LaunchOp) { return 0.0; };
   // What is not known to the byte stays an estimate, without an error.
   mlir::ScopedDiagnosticHandler quiet(
-      program.getContext(),
-      [](mlir::Diagnostic &) { return mlir::success(); });
+      program.getContext(), [](mlir::Diagnostic &) { return mlir::success(); });
   auto problem = remat::readExecProblem(program, {inPlace, seconds});
   if (failed(problem))
     return std::nullopt;
