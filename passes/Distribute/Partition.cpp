@@ -113,12 +113,13 @@ private:
                      [](const std::optional<Place> &place) {
                        return place && !place->isWhole();
                      }) ||
-        llvm::any_of(body, [&](Operation &op) {
-          if (op.getNumResults() != 1)
-            return false;
-          std::optional<Place> pin = pinnedPlace(&op, axis);
-          return pin && pin->isSplit();
-        }) ||
+        llvm::any_of(body,
+                     [&](Operation &op) {
+                       if (op.getNumResults() != 1)
+                         return false;
+                       std::optional<Place> pin = pinnedPlace(&op, axis);
+                       return pin && pin->isSplit();
+                     }) ||
         !batchStagesOf(function->getParentOfType<ModuleOp>(), axis).empty();
     if (axis.getSize().isConstant(1) || !isUsed)
       to.assign(to.size(), Place::whole());
