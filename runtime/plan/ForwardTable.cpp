@@ -60,20 +60,10 @@ Status Plan::checkForward() const {
 /// Reads a table that somebody wrote; what is beside forward passes in it is
 /// not looked at.
 static Status readForward(const ForwardPlan &plan, schedule::Table &table) {
-  const std::string &path = plan.stages.schedule;
-  FileBytes bytes;
-  Status status = FileBytes::read(path.c_str(), maxTextFile, bytes);
-  if (status.ok())
-    status = schedule::Table::parse(bytes.text(), table);
-  const auto lines = static_cast<int64_t>(table.ranks.size());
-  if (status.ok() && lines != plan.stages.ranks)
-    status = Status::badFile("has " + std::to_string(lines) +
-                             (lines == 1 ? " line" : " lines") +
-                             ", one for each rank, and there are " +
-                             std::to_string(plan.stages.ranks) +
-                             " ranks; give the axis \"stage\" as many");
+  Status status =
+      readTableFile(plan.stages, "give the axis \"stage\" as many", table);
   if (!status.ok())
-    status.message = printable(path) + ": " + status.message;
+    status.message = printable(plan.stages.schedule) + ": " + status.message;
   return status;
 }
 

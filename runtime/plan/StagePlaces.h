@@ -13,6 +13,11 @@ Status checkStages(const StagePlan &stages);
 /// Whether a schedule is a table in a file, rather than a name.
 bool isTableFile(const std::string &schedule);
 
+/// Reads the table in the file that is the schedule. An error, which does not
+/// name the file, if it has other ranks than the plan; `remedy` ends it.
+Status readTableFile(const StagePlan &stages, const std::string &remedy,
+                     schedule::Table &table);
+
 /// Reads "0-3,6", ascending and each once.
 Status parseRanks(std::string_view text, std::vector<int64_t> &ranks);
 /// What parseRanks reads, with ranges.

@@ -174,19 +174,26 @@ static Status checkCells(const schedule::Table &table) {
   return Status::success();
 }
 
-/// Reads a table that somebody wrote, and checks that it trains these stages.
-static Status readTable(const TrainingPlan &plan, schedule::Table &table) {
-  const std::string &path = plan.stages.schedule;
+Status mlc::runtime::readTableFile(const StagePlan &stages,
+                                   const std::string &remedy,
+                                   schedule::Table &table) {
   FileBytes bytes;
-  Status status = FileBytes::read(path.c_str(), maxTextFile, bytes);
+  Status status = FileBytes::read(stages.schedule.c_str(), maxTextFile, bytes);
   if (status.ok())
     status = schedule::Table::parse(bytes.text(), table);
   const auto lines = static_cast<int64_t>(table.ranks.size());
-  if (status.ok() && lines != plan.stages.ranks)
-    status = Status::badFile(
-        "has " + std::to_string(lines) + (lines == 1 ? " line" : " lines") +
-        ", one for each rank, and there are " +
-        std::to_string(plan.stages.ranks) + " ranks; start as many");
+  if (!status.ok() || lines == stages.ranks)
+    return status;
+  return Status::badFile("has " + std::to_string(lines) +
+                         (lines == 1 ? " line" : " lines") +
+                         ", one for each rank, and there are " +
+                         std::to_string(stages.ranks) + " ranks; " + remedy);
+}
+
+/// Reads a table that somebody wrote, and checks that it trains these stages.
+static Status readTable(const TrainingPlan &plan, schedule::Table &table) {
+  const std::string &path = plan.stages.schedule;
+  Status status = readTableFile(plan.stages, "start as many", table);
   if (status.ok())
     status = checkCells(table);
   schedule::CheckOptions options;
