@@ -4,6 +4,7 @@
 #include "codegen/kernel/Kernel.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/PatternMatch.h"
@@ -114,6 +115,25 @@ static void sinkConstants(linalg::LinalgOp op) {
   }
 }
 
+/// Makes a slice of a fill a fill of its own: a view would need the whole one
+/// in memory, which nobody writes.
+static void sliceFills(func::FuncOp function) {
+  function.walk([](tensor::ExtractSliceOp slice) {
+    auto fill = slice.getSource().getDefiningOp<linalg::FillOp>();
+    if (!fill || slice.getType().getRank() != slice.getSourceType().getRank())
+      return;
+    OpBuilder b(slice);
+    Value init =
+        tensor::EmptyOp::create(b, slice.getLoc(), slice.getMixedSizes(),
+                                slice.getType().getElementType());
+    Value own = linalg::FillOp::create(b, slice.getLoc(), fill.getInputs(),
+                                       ValueRange(init))
+                    .getResult(0);
+    if (own.getType() == slice.getType())
+      slice.replaceAllUsesWith(own);
+  });
+}
+
 static void eraseDeadOps(func::FuncOp function) {
   Operation *op = function.getBody().front().getTerminator();
   while ((op = op->getPrevNode())) {
@@ -129,6 +149,7 @@ void prepareForFusion(func::FuncOp function, const Backend &backend) {
   IRRewriter rewriter(function.getContext());
   DominanceInfo dominance(function);
   eliminateCommonSubExpressions(rewriter, dominance, function);
+  sliceFills(function);
   function.walk([&](linalg::GenericOp op) {
     readThroughMovement(op, backend);
     widenFactors(op, backend);

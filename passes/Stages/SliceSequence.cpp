@@ -197,7 +197,7 @@ private:
     Operation *op = value.getDefiningOp();
     if (!op || op->getNumOperands() == 0)
       return value;
-    Operation *&copy = copies[{op, stage * slices + slice}];
+    Operation *copy = copies.lookup({op, stage * slices + slice});
     if (!copy) {
       IRMapping mapping;
       for (Value operand : op->getOperands())
@@ -205,6 +205,7 @@ private:
       copy = builder.clone(*op, mapping);
       copy->removeAttr(kStageAttr);
       mark(copy->getResult(0), stage, slice);
+      copies[{op, stage * slices + slice}] = copy;
     }
     return copy->getResult(cast<OpResult>(value).getResultNumber());
   }

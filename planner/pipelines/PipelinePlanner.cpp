@@ -266,8 +266,9 @@ static std::vector<Layer> layersOf(const StepCosts &blocks) {
   return layers;
 }
 
-Status PipelinePlanner::planReplicas(const std::string &name, Time worth,
-                                     PipelineChoice &best) {
+/// Stages and their ranks as PipeDream's program divides them.
+static Status divideRanks(const PipelineProblem &problem,
+                          PipelineChoice &choice) {
   const int ranks = int(problem.ranks.size());
   const Cluster &cluster = problem.network->getCluster();
   const Level &level = cluster.levels[size_t(
@@ -277,12 +278,22 @@ Status PipelinePlanner::planReplicas(const std::string &name, Time worth,
   constexpr double mostSteps = 1e8;
   if (stepsToDivide(layers.size(), levels) > mostSteps)
     return Status::error(MLC_RESOURCES, "too many ranks to divide exactly");
-  best = {name, 0};
   for (const PlannedStage &stage : divideStages(layers, levels).stages) {
-    best.ends.push_back(stage.end);
-    best.replicas.push_back(stage.replicas);
+    choice.ends.push_back(stage.end);
+    choice.replicas.push_back(stage.replicas);
   }
-  if (best.ends.size() < 2 || best.ends.size() == size_t(ranks))
+  return Status::success();
+}
+
+Status PipelinePlanner::planReplicas(const std::string &name, int64_t stages,
+                                     Time worth, PipelineChoice &best) {
+  const auto ranks = int64_t(problem.ranks.size());
+  best = {name, 0};
+  if (stages > 0)
+    best.replicas.assign(size_t(stages), ranks / stages);
+  else if (Status status = divideRanks(problem, best); !status.ok())
+    return status;
+  if (best.replicas.size() < 2 || best.replicas.size() == size_t(ranks))
     return Status::error(MLC_USAGE, "no stage has several ranks beside others");
   schedule::ScheduleOptions options;
   options.name = name;
@@ -291,6 +302,10 @@ Status PipelinePlanner::planReplicas(const std::string &name, Time worth,
   Search search;
   if (Status status = search.make(problem, options); !status.ok())
     return status;
+  if (problem.blocks.front().times.size() < best.replicas.size())
+    return Status::error(MLC_USAGE, "there are fewer blocks than stages");
+  if (best.ends.empty())
+    best.ends = starts(search).front();
   return begin(search, worth, best);
 }
 

@@ -68,10 +68,11 @@ public:
   runtime::Status plan(const std::string &schedule, int64_t chunks,
                        simulator::Time worth, PipelineChoice &best);
 
-  /// The same with stages that have several ranks, as PipeDream's dynamic
-  /// program divides ranks among stages (planner/stages), for a schedule that
-  /// takes replicas. Fails if that gives each stage one.
-  runtime::Status planReplicas(const std::string &schedule,
+  /// The same with stages that have several ranks, for a schedule that takes
+  /// replicas: so many stages of equally many ranks, or with 0 as PipeDream's
+  /// dynamic program divides ranks among stages (planner/stages). Fails if that
+  /// gives each stage one.
+  runtime::Status planReplicas(const std::string &schedule, int64_t stages,
                                simulator::Time worth, PipelineChoice &best);
 
   /// No division of the blocks takes less under a synchronous schedule: ranks

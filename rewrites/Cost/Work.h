@@ -60,9 +60,12 @@ struct SymbolSizes {
   std::map<std::string, int64_t, std::less<>> named;
   int64_t others = 64;
 
+  /// Coordinates of ranks are 0: where parts differ, the first is the largest.
   int64_t of(llvm::StringRef symbol) const {
     auto it = named.find(symbol);
-    return it == named.end() ? others : it->second;
+    if (it != named.end())
+      return it->second;
+    return symbol.starts_with("rank.") ? 0 : others;
   }
 };
 

@@ -33,7 +33,8 @@ Status mlc::runtime::parseRanks(std::string_view text,
                              jsonString(text));
     if (!ranks.empty() && first <= ranks.back())
       return Status::badFile("rank " + std::to_string(first) +
-                             " is there twice, or not in order");
+                             " is there twice, or behind a higher one; name "
+                             "ranks of a stage once, ascending");
     for (; first <= last; ++first)
       ranks.push_back(first);
   }

@@ -11,10 +11,20 @@ using namespace mlc;
 
 int64_t mlc::cli::tensorBytes(mlir::Type type) {
   auto tensor = llvm::dyn_cast<mlir::RankedTensorType>(type);
-  return tensor && tensor.hasStaticShape()
-             ? tensor.getNumElements() *
-                   ((tensor.getElementTypeBitWidth() + 7) / 8)
-             : 0;
+  const auto dims = tensor ? getDims(tensor) : std::nullopt;
+  if (!dims)
+    return 0;
+  int64_t bytes = (tensor.getElementTypeBitWidth() + 7) / 8;
+  for (IntExpr dim : *dims) {
+    const auto size =
+        dim.evaluate([](llvm::StringRef symbol) -> std::optional<int64_t> {
+          if (symbol.starts_with("rank."))
+            return 0;
+          return std::nullopt;
+        });
+    bytes *= size.value_or(0);
+  }
+  return bytes;
 }
 
 namespace {

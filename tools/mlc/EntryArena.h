@@ -13,7 +13,8 @@
 
 namespace mlc::cli {
 
-/// The bytes of a tensor of known dims; 0 for others.
+/// The bytes of a tensor of known dims; 0 for others. Where parts of ranks
+/// differ, the first rank's, which are the largest.
 int64_t tensorBytes(mlir::Type type);
 
 /// What the runtime's planner takes for the intermediate results of an entry of

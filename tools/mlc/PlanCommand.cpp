@@ -28,8 +28,11 @@ public:
                         "(docs/Planners.md)"),
         model(sub, "<model.onnx|layers.csv>"), training(sub), optimizer(sub),
         shardings(sub, model, training, optimizer),
-        planner("planner", cl::desc("What is planned for a model (pipelines):"),
-                cl::values(clEnumValN(Planner::Pipelines, "pipelines",
+        planner("planner", cl::desc("What is planned for a model (all):"),
+                cl::values(clEnumValN(Planner::All, "all",
+                                      "both of these; the fastest that fits "
+                                      "is the plan"),
+                           clEnumValN(Planner::Pipelines, "pipelines",
                                       "copies, stages, a schedule and "
                                       "micro-batches, all weights whole"),
                            clEnumValN(Planner::Shardings, "shardings",
@@ -48,8 +51,8 @@ public:
                 cl::sub(sub)),
         microBatches("micro-batches", cl::CommaSeparated,
                      cl::value_desc("number,..."),
-                     cl::desc("Numbers of micro-batches to try (powers of two "
-                              "that divide the samples, up to 8 for a rank)"),
+                     cl::desc("Numbers of micro-batches to try (some that "
+                              "divide the samples, up to 8 for a rank)"),
                      cl::sub(sub)),
         schedules("schedules", cl::CommaSeparated, cl::value_desc("name,..."),
                   cl::desc("Schedules to try, of mlc schedule --list (all "
@@ -145,8 +148,8 @@ llvm::Error PlanCommand::checkFlags(bool ofLayers) const {
     check({&edges, &bandwidth}, "layers (.csv)");
     if (planner == Planner::Shardings)
       check(ofPipelines, "pipelines; --planner=shardings plans none");
-    if (planner == Planner::Pipelines)
-      check(shardings.options(), "shardings; --planner=pipelines plans none");
+    else
+      check(shardings.options(), "--planner=shardings; give that, too");
   }
   return error ? std::move(error) : checkValues();
 }

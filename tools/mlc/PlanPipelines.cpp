@@ -132,12 +132,9 @@ static llvm::Expected<Blocks> readBlocks(const PipelineRequest &request,
       {2, false, false, /*isApart=*/true}, &plan, choose);
   if (!read)
     return read.takeError();
-  if (blocks.ends.empty())
-    return fail(Exit::Usage, request.model.model +
-                                 ": has no two operators with names, so it "
-                                 "cannot be cut into stages");
   blocks.batch = read->training.batch;
-  if (blocks.batch == 0)
+  // A model of one node cannot be cut.
+  if (blocks.batch == 0 || blocks.ends.empty())
     return blocks;
   mlir::ModuleOp module = read->compilation->getModule();
   const Cluster &cluster = network.getCluster();
@@ -145,6 +142,7 @@ static llvm::Expected<Blocks> readBlocks(const PipelineRequest &request,
   if (!devices)
     return devices.takeError();
   const EntryTimes entries(*devices, network, {}, "");
+  const auto once = withoutRepeats(module);
   // The kinds of devices that are used, in the order of ranks.
   std::vector<size_t> used;
   for (int64_t rank = 0; rank < request.ranks; ++rank) {
@@ -154,7 +152,7 @@ static llvm::Expected<Blocks> readBlocks(const PipelineRequest &request,
       continue;
     used.push_back(devices->kindOf(rank));
     auto costs = readStepCosts(
-        module, entries,
+        *once, entries,
         std::vector<std::vector<int64_t>>(blocks.ends.size() + 1, {rank}));
     if (!costs)
       return costs.takeError();
@@ -186,10 +184,13 @@ llvm::Error PipelineSearch::findSizes() {
     return llvm::Error::success();
   }
   counts = request.microBatches;
+  // Numbers that divide, each a good deal larger than the one before.
   constexpr int64_t most = 256;
-  for (int64_t count = 1; request.microBatches.empty() && count <= most;
-       count *= 2)
-    if (samples % count == 0 && count <= 8 * request.ranks)
+  for (int64_t count = 1; request.microBatches.empty() && count <= most &&
+                          count <= std::min(samples, 8 * request.ranks);
+       ++count)
+    if (samples % count == 0 &&
+        (counts.empty() || 3 * count >= 4 * counts.back()))
       counts.push_back(count);
   for (int64_t count : counts)
     if (samples % count)
@@ -272,6 +273,8 @@ llvm::Error PipelineSearch::addPipelines(int64_t copies, int64_t microBatches) {
   auto blocks = blocksOf(batch / copies);
   if (!blocks)
     return blocks.takeError();
+  if ((*blocks)->ends.empty())
+    return llvm::Error::success();
   PipelineProblem problem;
   problem.blocks = (*blocks)->costs;
   problem.memory = (*blocks)->memory;
@@ -294,8 +297,10 @@ llvm::Error PipelineSearch::addPipelines(int64_t copies, int64_t microBatches) {
     // Some schedules need other numbers of ranks, stages or micro-batches.
     if (planner.plan(name, chunks, worthOf(bestSpan), choice).ok())
       addPipeline(**blocks, problem, choice);
-    if (other.planReplicas(name, worthOf(bestSpan), choice).ok())
-      addPipeline(**blocks, problem, choice);
+    for (int64_t stages = 0; stages < ranks; ++stages)
+      if (stages != 1 && (stages == 0 || ranks % stages == 0) &&
+          other.planReplicas(name, stages, worthOf(bestSpan), choice).ok())
+        addPipeline(**blocks, problem, choice);
     found.timelines += planner.countTimelines() + other.countTimelines();
     const Time bound = planner.bound();
     found.bound = found.bound ? std::min(found.bound, bound) : bound;
@@ -312,7 +317,7 @@ static bool isBetter(const PlannedStep &a, const PlannedStep &b) {
 llvm::Error PipelineSearch::addDataParallel() {
   for (int zero = 0; zero <= (request.ranks > 1 ? 3 : 0); ++zero)
     for (int64_t count : counts) {
-      if (samples / count % request.ranks)
+      if (samples / count < request.ranks)
         continue;
       PlannedStep step;
       step.plan = planOf(request.ranks, count);

@@ -358,12 +358,13 @@ ShardingPlanner::find(const simulator::Cluster &cluster,
   llvm::Error first = llvm::Error::success();
   for (const runtime::Plan &plan : *plans) {
     auto found = planMesh(cluster, plan);
-    if (found)
+    if (found) {
       all.push_back(std::move(*found));
-    else if (!first)
-      first = found.takeError();
-    else
-      llvm::consumeError(found.takeError());
+      continue;
+    }
+    // What a mesh with several axes lacks says more than a pure data mesh.
+    llvm::consumeError(std::move(first));
+    first = found.takeError();
   }
   // A mesh may have more ranks than samples, or too little memory.
   if (all.empty())

@@ -98,7 +98,8 @@ static llvm::Error addCosts(const TrainingModel &read,
   for (size_t rank = 0; rank < result.table.ranks.size(); ++rank)
     for (int64_t stage : result.stagesOf(rank))
       llvm::append_range(ranks[stage], result.alike(rank));
-  auto costs = readStepCosts(module, entries, ranks);
+  const auto once = withoutRepeats(module);
+  auto costs = readStepCosts(*once, entries, ranks);
   if (!costs)
     return costs.takeError();
   std::vector<schedule::StageVersions> versions;
@@ -115,7 +116,7 @@ static llvm::Error addCosts(const TrainingModel &read,
                                      result.table, result.timeline);
       !status.ok())
     return statusFailure(status);
-  return addSent(module, *costs, entries, result);
+  return addSent(*once, *costs, entries, result);
 }
 
 /// Lowers or compiles the entries, so that their arenas are known to the byte.

@@ -4,6 +4,8 @@
 #include "dialects/Module/States.h"
 #include "dialects/Symbolic/Attributes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
 #include "tools/mlc/EntryArena.h"
 #include "llvm/ADT/StringMap.h"
 
@@ -18,6 +20,16 @@ std::optional<StageEntry> mlc::cli::findEntry(llvm::StringRef name) {
     return StageEntry{0, ActionKind::Backward};
   return name == "apply" ? StageEntry{0, ActionKind::Step}
                          : StageEntry::parse(name.str());
+}
+
+mlir::OwningOpRef<mlir::ModuleOp>
+mlc::cli::withoutRepeats(mlir::ModuleOp module) {
+  mlir::OwningOpRef<mlir::ModuleOp> copy = module.clone();
+  mlir::PassManager passes(module.getContext());
+  passes.addPass(mlir::createCSEPass());
+  if (mlir::failed(passes.run(*copy)))
+    return module.clone();
+  return copy;
 }
 
 using Entries = std::vector<std::pair<mlir::func::FuncOp, StageEntry>>;

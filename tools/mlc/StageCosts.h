@@ -15,6 +15,10 @@ namespace mlc::cli {
 /// Nothing for other functions.
 std::optional<runtime::schedule::StageEntry> findEntry(llvm::StringRef name);
 
+/// A copy of the module in which nothing is computed or exchanged twice: the
+/// phases after Distribute see to that.
+mlir::OwningOpRef<mlir::ModuleOp> withoutRepeats(mlir::ModuleOp module);
+
 /// Reads the entries of a step (docs/Pipelines.md), of known dims, as numbers.
 /// `ranks` has for each stage the ranks of the cluster that run it. Fails as
 /// EntryTimes does.

@@ -76,6 +76,23 @@ def test_bytes_of_ranks_that_share_a_batch(tools, tmp_path, what):
         assert rank["sent_bytes"] == sent[rank["rank"]]
 
 
+def test_parts_of_different_sizes(tools, tmp_path):
+    """Ranks that do not divide a batch, or the states of ZeRO: the first rank, which has the largest parts, is simulated."""
+    model, *flags = [str(a) for a in trained.write(tmp_path, "gpt") if "--input" not in str(a)]
+    _, inputs, _ = trained.build("gpt")
+    np.savez(tmp_path / "d.npz", **trained.samples(inputs))
+    flags = [model, *flags, "--ranks=3", "--batch=3", "--optimizer=adam", "--no-rewrites", "--threads=1", "--algorithm=ring"]
+    network = onnx.load(model)
+    for value in (*network.graph.input, *network.graph.output):
+        value.type.tensor_type.shape.dim[0].dim_param = "batch"
+    onnx.save(network, model)
+    found = simulate(tools, *flags, "--zero=3")["ranks"][0]
+    done = tools.mlc("train", *flags, "--zero=3", f"--data={tmp_path / 'd.npz'}", "--steps=1", f"--checkpoint={tmp_path / 'c.npz'}")
+    assert done.returncode == 0, done.stderr
+    states = [int(n) for n in re.findall(r"^rank \d+: (\d+) bytes of states", done.stdout + done.stderr, re.M)]
+    assert found["memory"]["states"] == states[0] == max(states) > min(states)
+
+
 PARTS = ["states", "arenas", "carried", "sums", "samples", "scratch"]
 
 
