@@ -4,8 +4,9 @@
 #include "dialects/Module/States.h"
 #include "dialects/Symbolic/Attributes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Pass/PassManager.h"
-#include "mlir/Transforms/Passes.h"
+#include "mlir/IR/Dominance.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Transforms/CSE.h"
 #include "tools/mlc/EntryArena.h"
 #include "llvm/ADT/StringMap.h"
 
@@ -25,10 +26,11 @@ std::optional<StageEntry> mlc::cli::findEntry(llvm::StringRef name) {
 mlir::OwningOpRef<mlir::ModuleOp>
 mlc::cli::withoutRepeats(mlir::ModuleOp module) {
   mlir::OwningOpRef<mlir::ModuleOp> copy = module.clone();
-  mlir::PassManager passes(module.getContext());
-  passes.addPass(mlir::createCSEPass());
-  if (mlir::failed(passes.run(*copy)))
-    return module.clone();
+  mlir::IRRewriter rewriter(module.getContext());
+  for (auto entry : copy->getOps<mlir::func::FuncOp>()) {
+    mlir::DominanceInfo dominance(entry);
+    mlir::eliminateCommonSubExpressions(rewriter, dominance, entry);
+  }
   return copy;
 }
 
