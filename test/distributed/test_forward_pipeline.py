@@ -247,7 +247,7 @@ def test_a_fixed_batch_is_that_of_a_micro_batch(tools, tmp_path):
     (["--stages=2", "--micro-batches=4", "--pipeline=pipedream"], "the schedule pipedream has no forward passes for inference"),
     (["--stages=2", "--pipeline=none.csv"], "none.csv: "),
     (["--stages=2", "--parameter=w0"], "has the parameter 'w0', and stages of a model without training have constants alone"),
-    (["--stages=2", "--emit=cuda"], "--emit and --stages: what is written exchanges nothing between ranks"),
+    (["--stages=2", "--emit=cuda"], "the program of --emit runs on one rank"),
 ])
 def test_refusals(tools, layers, flags, message):
     folder, _ = layers

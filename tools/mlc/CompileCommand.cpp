@@ -182,9 +182,9 @@ llvm::Error CompileCommand::run() {
   if (!emit.empty() && compileTo.isGiven())
     return fail(Exit::Usage, "--emit and --compile-to exclude each other");
   if (!emit.empty() && mesh.isGiven())
-    return fail(Exit::Usage, "--emit and --mesh exclude each other, and so do "
-                             "--emit and --stages: what is written exchanges "
-                             "nothing between ranks");
+    return fail(Exit::Usage,
+                "--emit and --mesh exclude each other, as do --emit and "
+                "--stages; the program of --emit runs on one rank");
   if (llvm::Error error = compileTo.check(mesh.getBudget()))
     return error;
   if (output.empty() && !compileTo.isGiven())
