@@ -292,7 +292,9 @@ def CutStagesPass : Pass<"mlc-cut-stages", "::mlir::ModuleOp"> {
     forward pass; `SB`, its gradients, or with `split-backward` `SI` and `SW`,
     those of what the stage reads from others and those of its weights; `SSTEP`,
     the update of its weights, and `SNORM`, what other stages need to know of
-    its gradients for that. A value that another entry reads is a result with
+    its gradients for that. With `recompute` an `SB` computes what it needs of
+    the stage's forward pass again, each operator as late as possible, from what
+    `SF` reads of other entries and from `keep-results`. A value that another entry reads is a result with
     `mlc.name` of the one and an argument with that name, of role `carried`, of
     the other. The update of a stage that keeps versions writes the state
     `next/NAME`, of role `next version`, instead of a weight that passes read.
@@ -303,7 +305,12 @@ def CutStagesPass : Pass<"mlc-cut-stages", "::mlir::ModuleOp"> {
     Option<"updatesApart", "update-apart", "bool", "false",
            "refuse updates that need gradients of several stages">,
     ListOption<"versioned", "versioned", "int64_t",
-               "stages that keep versions of their weights">];
+               "stages that keep versions of their weights">,
+    Option<"recomputes", "recompute", "bool", "false",
+           "let a stage's gradients compute its forward pass again">,
+    ListOption<"keptResults", "keep-results", "std::string",
+               "then, names of nodes whose results gradients find all the "
+               "same; * stands for any characters">];
   let dependentDialects = ["::mlc::MlcDialect", "::mlir::func::FuncDialect"];
 }
 

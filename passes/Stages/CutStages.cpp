@@ -10,9 +10,11 @@
 #include "passes/Stages/TiedSums.h"
 #include "passes/Stages/Update.h"
 #include "runtime/Training.h"
+#include "runtime/plan/Plan.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
+using Kind = mlc::runtime::schedule::ActionKind;
 
 namespace mlc {
 
@@ -24,9 +26,12 @@ namespace {
 /// Cuts "accumulate", and finds the stages of the weights.
 class GradientCut {
 public:
-  GradientCut(func::FuncOp accumulate, const StageOf &stages)
-      : accumulate(accumulate), stages(stages), entries(accumulate),
-        module(accumulate->getParentOfType<ModuleOp>()) {
+  /// With `again`, backward passes carry out operators of the forward pass that
+  /// it holds true of again.
+  GradientCut(func::FuncOp accumulate, const StageOf &stages,
+              llvm::function_ref<bool(Operation *)> again)
+      : accumulate(accumulate), stages(stages), again(again),
+        entries(accumulate), module(accumulate->getParentOfType<ModuleOp>()) {
     weights.count = stages.countStages();
   }
 
@@ -44,19 +49,42 @@ private:
 
   /// Adds an operator to an entry, with the repeated ones that it reads.
   void add(const StageEntry &entry, Operation *op) {
-    if (entries.contains(entry, op))
-      return;
-    entries.add(entry, op);
-    if (!stages.isRepeated(op))
-      for (Value result : op->getResults())
-        entries.setSource(result, entry);
-    for (Value operand : op->getOperands())
-      read(entry, operand);
+    llvm::SmallVector<Operation *> waiting;
+    auto take = [&](Operation *one) {
+      if (entries.contains(entry, one))
+        return;
+      const bool isOwn = stages.isRepeated(one) || stages.entryOf(one) == entry;
+      if (isOwn)
+        entries.add(entry, one);
+      else
+        entries.addAgain(entry, one);
+      if (isOwn && !stages.isRepeated(one))
+        for (Value result : one->getResults())
+          entries.setSource(result, entry);
+      waiting.push_back(one);
+    };
+    take(op);
+    while (!waiting.empty())
+      for (Value operand : waiting.pop_back_val()->getOperands())
+        if (Operation *source = operand.getDefiningOp();
+            source && isTaken(entry, source))
+          take(source);
+        else
+          read(entry, operand);
+  }
+
+  /// Whether an entry that reads an operator of another one carries it out.
+  bool isTaken(const StageEntry &entry, Operation *op) const {
+    if (stages.isRepeated(op))
+      return true;
+    const StageEntry own = stages.entryOf(op);
+    return again && own.kind == Kind::Forward && own.stage == entry.stage &&
+           entry.kind != Kind::Forward && again(op);
   }
 
   void read(const StageEntry &entry, Value value) {
     if (Operation *op = value.getDefiningOp()) {
-      if (stages.isRepeated(op))
+      if (isTaken(entry, op))
         add(entry, op);
       return;
     }
@@ -87,6 +115,7 @@ private:
 
   func::FuncOp accumulate;
   const StageOf &stages;
+  llvm::function_ref<bool(Operation *)> again;
   EntryBuilder entries;
   ModuleOp module;
   WeightStages weights;
@@ -113,7 +142,26 @@ private:
       return failure();
     splitTiedSums(accumulate, apply, StageOf(accumulate, splitsBackward));
     StageOf stages(accumulate, splitsBackward);
-    WeightStages weights = GradientCut(accumulate, stages).run();
+    std::vector<bool> isFound(keptResults.size());
+    auto isAgain = [&](Operation *op) {
+      const auto node = op->getLoc()->findInstanceOf<NameLoc>();
+      bool isKept = false;
+      for (auto [i, pattern] : llvm::enumerate(keptResults))
+        if (node && runtime::matchesName(pattern, node.getName().getValue()))
+          isKept = isFound[i] = true;
+      return !isKept;
+    };
+    for (Operation &op : accumulate.getBody().front())
+      isAgain(&op);
+    for (auto [i, pattern] : llvm::enumerate(keptResults))
+      if (!isFound[i])
+        return getOperation().emitError()
+               << "no node is called '" << pattern << "', whose result a "
+               << "backward pass would find";
+    llvm::function_ref<bool(Operation *)> again;
+    if (recomputes)
+      again = isAgain;
+    WeightStages weights = GradientCut(accumulate, stages, again).run();
     weights.updatesApart = updatesApart;
     weights.versioned.insert(versioned.begin(), versioned.end());
     if (failed(cutUpdate(apply, weights)))
@@ -131,6 +179,8 @@ std::unique_ptr<Pass> createCutStagesPass(const runtime::TrainingPlan &plan) {
   options.splitsBackward = plan.splitsBackward();
   options.updatesApart = plan.countUpdates() > 1;
   llvm::append_range(options.versioned, plan.versionedStages());
+  options.recomputes = plan.stages.recomputes;
+  llvm::append_range(options.keptResults, plan.stages.keptResults);
   return createCutStagesPass(std::move(options));
 }
 

@@ -17,6 +17,11 @@ void EntryBuilder::add(const StageEntry &entry, Operation *op) {
   bodies[entry].operators.insert(op);
 }
 
+void EntryBuilder::addAgain(const StageEntry &entry, Operation *op) {
+  add(entry, op);
+  bodies[entry].again.insert(op);
+}
+
 bool EntryBuilder::contains(const StageEntry &entry, Operation *op) const {
   auto it = bodies.find(entry);
   return it != bodies.end() && it->second.operators.contains(op);
@@ -128,6 +133,37 @@ void EntryBuilder::findUnread(Body &body) {
   }
 }
 
+/// The operators in the source's order, but for those of addAgain().
+SmallVector<Operation *> EntryBuilder::orderOf(const Body &body) {
+  SmallVector<Operation *> order, waiting;
+  llvm::DenseSet<Operation *> done;
+  // Operators may depend on each other in long chains.
+  auto visit = [&](Operation *last) {
+    waiting.push_back(last);
+    while (!waiting.empty()) {
+      Operation *op = waiting.back();
+      const size_t before = waiting.size();
+      for (Value operand : op->getOperands())
+        if (Operation *source = operand.getDefiningOp();
+            source && body.again.contains(source) && !done.contains(source))
+          waiting.push_back(source);
+      if (waiting.size() > before)
+        continue;
+      waiting.pop_back();
+      if (done.insert(op).second)
+        order.push_back(op);
+    }
+  };
+  for (Operation &op : source.getBody().front().without_terminator())
+    if (body.operators.contains(&op) && !body.again.contains(&op))
+      visit(&op);
+  for (const Result &result : body.results)
+    if (Operation *op = result.value.getDefiningOp();
+        op && body.again.contains(op) && !done.contains(op))
+      visit(op);
+  return order;
+}
+
 void EntryBuilder::build(const StageEntry &entry, Body &body) {
   OpBuilder builder(source);
   auto function = func::FuncOp::create(builder, source.getLoc(), entry.name(),
@@ -165,12 +201,11 @@ void EntryBuilder::build(const StageEntry &entry, Body &body) {
                                               runtime::InputRole::Carried)))}));
   addOwn(/*states=*/true);
   builder.setInsertionPointToEnd(block);
-  for (Operation &op : source.getBody().front().without_terminator())
-    if (body.operators.contains(&op)) {
-      Operation *copy = builder.clone(op, mapping);
-      copy->removeAttr(kStageAttr);
-      copy->removeAttr(kBackwardAttr);
-    }
+  for (Operation *op : orderOf(body)) {
+    Operation *copy = builder.clone(*op, mapping);
+    copy->removeAttr(kStageAttr);
+    copy->removeAttr(kBackwardAttr);
+  }
   SmallVector<Value> results;
   for (const Result &result : body.results)
     results.push_back(mapping.lookup(result.value));

@@ -21,6 +21,9 @@ public:
   /// The entry carries out `op`. An operator may belong to several entries;
   /// each reads its own.
   void add(const StageEntry &entry, mlir::Operation *op);
+  /// The same of an operator that another entry has carried out before, so that
+  /// its result need not wait in memory: it stands right before what reads it.
+  void addAgain(const StageEntry &entry, mlir::Operation *op);
   bool contains(const StageEntry &entry, mlir::Operation *op) const;
   /// The entry returns `value`, which it computes or has as an argument, with
   /// the attributes of a result.
@@ -46,6 +49,8 @@ private:
   };
   struct Body {
     llvm::SetVector<mlir::Operation *> operators;
+    /// Those of addAgain().
+    llvm::DenseSet<mlir::Operation *> again;
     llvm::SmallVector<Result> results;
     /// Values that come from other entries.
     llvm::SetVector<mlir::Value> carried;
@@ -56,6 +61,7 @@ private:
   bool isCarried(const StageEntry &entry, mlir::Value value) const;
   void findCarried();
   void findUnread(Body &body);
+  llvm::SmallVector<mlir::Operation *> orderOf(const Body &body);
   std::string nameOf(mlir::Value value);
   void build(const StageEntry &entry, Body &body);
 

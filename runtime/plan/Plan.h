@@ -98,6 +98,13 @@ struct StagePlan {
   /// make a stage of entries and of the table, stage x slices + slice.
   int64_t slices = 0;
 
+  /// Whether a backward pass computes again what it reads of its stage's
+  /// forward pass, instead of finding it in memory (Chen et al. 2016).
+  bool recomputes = false;
+  /// Then, names of nodes whose results it finds all the same; * stands for any
+  /// characters.
+  std::vector<std::string> keptResults;
+
   /// How many of `all` ranks run the stages where nothing else is said, so that
   /// the rest makes copies of the pipeline: as many as the table in a file has
   /// lines, or else as there are stages.

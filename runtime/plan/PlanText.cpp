@@ -42,6 +42,13 @@ void addStages(const TrainingPlan &training, Writer &writer) {
     writer.add("in_flight", std::to_string(plan.inFlight));
   if (plan.slices)
     writer.add("slices", std::to_string(plan.slices));
+  if (plan.recomputes)
+    writer.add("recompute", "true");
+  std::string kept;
+  for (const std::string &name : plan.keptResults)
+    kept += (kept.empty() ? "" : ", ") + jsonString(name);
+  if (!kept.empty())
+    writer.add("keep_results", "[" + kept + "]");
 }
 
 void addTraining(const TrainingPlan &plan, Writer &writer) {
@@ -217,7 +224,8 @@ private:
                                         "groups",         "stages",
                                         "schedule",       "update_every",
                                         "in_flight",      "slices",
-                                        "micro_batches"};
+                                        "micro_batches",  "recompute",
+                                        "keep_results"};
     std::string all;
     for (const char *one : known) {
       if (key == one)
@@ -291,6 +299,27 @@ private:
     return Status::success();
   }
 
+  static Status readRecomputing(const std::string &key,
+                                const json::Value &value, StagePlan &stages) {
+    if (key == "recompute") {
+      const auto *isWanted = value.get<bool>();
+      if (!isWanted)
+        return expected("true or false", value);
+      stages.recomputes = *isWanted;
+      return Status::success();
+    }
+    const auto *names = value.get<json::Array>();
+    if (!names)
+      return expected("a list of nodes, [\"NODE\"]", value);
+    for (const json::Value &one : *names) {
+      const auto *name = one.get<std::string>();
+      if (!name)
+        return expected("the name of a node", one);
+      stages.keptResults.push_back(*name);
+    }
+    return Status::success();
+  }
+
   Status readForward(const std::string &key, const json::Value &value) {
     if (key != "stages" && key != "schedule" && key != "micro_batches")
       return Status::badFile("is of mlc train");
@@ -313,6 +342,8 @@ private:
       return readStages(value, plan);
     if (key == "schedule")
       return readSchedule(value, training.stages);
+    if (key == "recompute" || key == "keep_results")
+      return readRecomputing(key, value, training.stages);
     if (key == "fusion" || key == "batch_statistics") {
       const auto *word = value.get<std::string>();
       if (!word)

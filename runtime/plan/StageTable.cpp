@@ -72,6 +72,12 @@ Status mlc::runtime::checkStages(const StagePlan &stages) {
        stages.slices > 1))
     return wrong("meshes are of each of several stages, without slices; leave "
                  "\"mesh\" out of the stages");
+  if (stages.recomputes && (stages.count == 1 || stages.slices > 1))
+    return wrong("backward passes compute again in a step of several stages, "
+                 "without slices; leave \"recompute\" out, or give \"memory\"");
+  if (!stages.recomputes && !stages.keptResults.empty())
+    return wrong("\"keep_results\" is of backward passes that compute again; "
+                 "give \"recompute\": true");
   if (stages.slices > mostStagesOfAStep / stages.count)
     return wrong("stages by slices are at most " +
                  std::to_string(mostStagesOfAStep) + "; give fewer slices");
@@ -100,6 +106,10 @@ Status Plan::checkStaged() const {
   schedule::Table table;
   if (Status status = own.makeTable(table); !status.ok())
     return status;
+  if (own.stages.recomputes && own.splitsBackward())
+    return wrong("the schedule has the gradients of inputs and of weights "
+                 "apart, which would both compute the forward pass again; "
+                 "give another schedule, or leave \"recompute\" out");
   return checkPlaces(own.stages, table);
 }
 

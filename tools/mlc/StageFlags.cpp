@@ -44,6 +44,17 @@ StageFlags::StageFlags(cl::SubCommand &sub)
              cl::desc("With --pipeline=terapipe: slices of each sequence, the "
                       "second dim of inputs (1)"),
              cl::sub(sub)),
+      recomputes("recompute",
+                 cl::desc("With --stages: a backward pass computes again what "
+                          "it needs of its stage's forward pass, which takes "
+                          "less memory"),
+                 cl::sub(sub)),
+      keptResults("keep-results", cl::CommaSeparated,
+                  cl::value_desc("node,..."),
+                  cl::desc("With --recompute: nodes whose results stay in "
+                           "memory all the same; NAME* names all that begin "
+                           "so, and * stands for any characters"),
+                  cl::sub(sub)),
       mesh("mesh", cl::value_desc("axis=N,..."),
            cl::desc("The ranks: data=N splits the batch, stage=N runs the "
                     "stages, further axes split weights as --shard says "
@@ -59,15 +70,10 @@ StageFlags::StageFlags(cl::SubCommand &sub)
              cl::sub(sub)) {}
 
 llvm::SmallVector<const cl::Option *> StageFlags::options() const {
-  return {&stages,
-          std::addressof(ends),
-          std::addressof(replicas),
-          &schedule,
-          &updateEvery,
-          &inFlight,
-          &slices,
-          &mesh,
-          std::addressof(shards)};
+  return {&stages,   std::addressof(ends),  std::addressof(replicas),
+          &schedule, &updateEvery,          &inFlight,
+          &slices,   &recomputes,           std::addressof(keptResults),
+          &mesh,     std::addressof(shards)};
 }
 
 llvm::Expected<std::optional<int64_t>> StageFlags::ranksOfMesh() const {
@@ -206,6 +212,8 @@ llvm::Error StageFlags::apply(runtime::Plan &whole) const {
   plan.stages.updateEvery = updateEvery;
   plan.stages.inFlight = inFlight;
   plan.stages.slices = slices;
+  plan.stages.recomputes = recomputes;
+  plan.stages.keptResults.assign(keptResults.begin(), keptResults.end());
   if (mesh.getNumOccurrences())
     return applyMesh(whole);
   if (!shards.empty())

@@ -41,6 +41,8 @@ private:
   llvm::cl::opt<std::string> schedule;
   llvm::cl::list<std::string> replicas;
   llvm::cl::opt<int64_t> updateEvery, inFlight, slices;
+  llvm::cl::opt<bool> recomputes;
+  llvm::cl::list<std::string> keptResults;
   llvm::cl::opt<std::string> mesh;
   llvm::cl::list<std::string> shards;
 };

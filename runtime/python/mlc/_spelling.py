@@ -7,8 +7,8 @@ from collections.abc import Mapping
 KEYWORDS = {flag: flag.replace("-", "_") for flag in (
     "accumulate", "algorithm", "assume", "autocast", "batch", "batch-statistics", "best", "beta1", "beta2", "bucket-bytes", "checked",
     "checkpoint", "checkpoint-every", "class-axis", "clip-norm", "device", "epsilon", "evaluate", "evaluate-every",
-    "first-bucket-bytes", "fp", "freeze", "fusion", "groups", "in-flight", "keep-half", "learning-rate", "log", "loss", "loss-of", "loss-scale",
-    "memory-budget", "mesh", "momentum", "nesterov", "optimizer", "pipeline", "plan", "precision", "prefetch-limit", "ranks", "replicas", "resume", "rules",
+    "first-bucket-bytes", "fp", "freeze", "fusion", "groups", "in-flight", "keep-half", "keep-results", "learning-rate", "log", "loss", "loss-of", "loss-scale",
+    "memory-budget", "mesh", "momentum", "nesterov", "optimizer", "pipeline", "plan", "precision", "prefetch-limit", "ranks", "recompute", "replicas", "resume", "rules",
     "schedule", "search", "search-steps", "seed", "shard", "slices", "stage-ends", "stages", "steps", "target", "target-input", "threads", "time-limit", "timings",
     "tolerance", "train", "training-form", "update-every", "warmup", "weight-decay", "zero")}
 KEYWORDS |= {"micro-batches": "accumulate", "dim": "dims", "input": "inputs", "parameter": "parameters", "no-rewrites": "rewrites=False"}
@@ -17,9 +17,9 @@ OWN = {"artifact", "compile-to", "data", "emit", "engine", "explain", "export", 
        "metric", "print-plan", "staleness", "timeout"}
 
 _DICTS = ("assume", "dim", "mesh", "shard")
-_LISTS = ("freeze", "parameter", "rules", "stage-ends", "train")
+_LISTS = ("freeze", "keep-results", "parameter", "rules", "stage-ends", "train")
 _COUNTS = ("replicas",)
-_SWITCHES = ("checked", "keep-half", "nesterov", "resume", "training-form")
+_SWITCHES = ("checked", "keep-half", "nesterov", "recompute", "resume", "training-form")
 # A command that the reader may enter keeps its flags; its sentence goes on after one of these.
 _COMMAND = r"\bmlc(?:-\w+)? (?:[a-z]+ )?[^;,()]*"
 _VALUE = r"(?:[ =](?=\S*=)|=)(\S*?)(?=[;:,)]*(?:\s|$))"

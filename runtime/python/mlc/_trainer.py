@@ -25,8 +25,8 @@ _TEXTS = ("loss_of", "target_input", "autocast", "algorithm", "batch_statistics"
 _WHOLE = ("class_axis", "stages", "update_every", "in_flight", "slices", "zero", "bucket_bytes", "first_bucket_bytes", "prefetch_limit")
 _NUMBERS = ("momentum", "beta1", "beta2", "epsilon", "weight_decay", "clip_norm")
 _SIZES = ("loss_scale", "memory_budget")  # numbers or texts
-_SWITCHES = ("training_form", "nesterov", "keep_half")
-_LISTS = ("train", "freeze", "stage_ends")
+_SWITCHES = ("training_form", "nesterov", "keep_half", "recompute")
+_LISTS = ("train", "freeze", "stage_ends", "keep_results")
 _COUNTS = ("replicas",)  # whole numbers, of which one flag takes all
 _MESH = ("mesh", "shard")  # as for mlc.compile
 _KNOWN = _TEXTS + _WHOLE + _NUMBERS + _SIZES + _SWITCHES + _LISTS + _COUNTS + _MESH
@@ -107,7 +107,7 @@ class Trainer:
     beta1, beta2, epsilon, weight_decay, clip_norm, loss_scale, keep_half, zero,
     algorithm, batch_statistics, fusion, bucket_bytes, first_bucket_bytes, prefetch_limit,
     memory_budget, precision, stages, stage_ends, pipeline, update_every, in_flight,
-    slices, replicas, and mesh and shard, which are dicts as for mlc.compile.
+    slices, replicas, recompute, keep_results, and mesh and shard, which are dicts as for mlc.compile.
 
     >>> trainer = mlc.Trainer("model.onnx", loss="cross-entropy", optimizer="adamw", batch=32)
     >>> for images, labels in loader:

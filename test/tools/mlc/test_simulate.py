@@ -194,8 +194,9 @@ def test_replay(tools, tmp_path, launcher):
 
 
 @pytest.mark.parametrize("schedule, name", [(["pipedream"], "unet"), (["pipedream", "--replicas=2,1,1"], "unet"), (["pipedream-2bw", "--update-every=2"], "unet"),
-                                            (["ampnet", "--in-flight=2"], "unet"), (["terapipe", "--slices=2"], "gpt")])
-def test_asynchronous_schedules_and_slices(tools, tmp_path, schedule, name):
+                                            (["ampnet", "--in-flight=2"], "unet"), (["terapipe", "--slices=2"], "gpt"),
+                                            (["pipedream", "--replicas=2,1,1", "--recompute"], "unet"), (["1f1b", "--recompute"], "gpt")])
+def test_asynchronous_schedules_slices_and_recomputing(tools, tmp_path, schedule, name):
     """Bytes are those that ranks send and allocate, versions of weights included, and all updates take time."""
     model, *flags = [str(a) for a in trained.write(tmp_path, name) if "--input" not in str(a)]
     _, inputs, _ = trained.build(name)
