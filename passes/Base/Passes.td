@@ -84,8 +84,8 @@ def BucketPass : Pass<"mlc-bucket", "::mlir::ModuleOp"> {
 def DistributeTrainingPass : Pass<"mlc-distribute-training", "::mlir::ModuleOp"> {
   let summary = "shardings for training with the batch split over ranks";
   let description = [{
-    Gives the entries of training (docs/Training.md) a mesh. Over its first axis,
-    `data`, inputs are split along the samples, states are whole or split as
+    Gives the entries of training (docs/Training.md) a mesh. Over its axis
+    `data` inputs are split along the samples, states are whole or split as
     `zero` says: 1: what the optimizer keeps, 2: sums of gradients too, 3: weights
     too. Sums of gradients that are not split are each rank's own. Over other axes
     weights, with what belongs to them, and inputs are split by name.
@@ -94,7 +94,9 @@ def DistributeTrainingPass : Pass<"mlc-distribute-training", "::mlir::ModuleOp">
     Option<"ranks", "ranks", "int64_t", "1", "how many">,
     Option<"zero", "zero", "unsigned", "0", "stage of ZeRO, 0 to 3">,
     ListOption<"mesh", "mesh", "std::string",
-               "axes after data, each AXIS=N in order">,
+               "axes beside data, each AXIS=N in order">,
+    Option<"outerAxes", "outer-axes", "unsigned", "0",
+           "how many of these come before data">,
     ListOption<"shardings", "shard", "std::string",
                "NAME=AXIS:..., an axis for each dim, or -; * stands for any "
                "characters">,

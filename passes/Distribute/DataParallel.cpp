@@ -330,9 +330,13 @@ LogicalResult Distribution::run() {
     mesh.push_back(dist::AxisAttr::get(
         b.getContext(), name, IntExpr::constant(b.getContext(), ranks)));
   };
-  addAxis(runtime::kDataAxis, options.ranks);
-  for (const runtime::MeshAxis &axis : options.axes)
+  for (const runtime::MeshAxis &axis : options.axes) {
+    if (mesh.size() == options.outerAxes)
+      addAxis(runtime::kDataAxis, options.ranks);
     addAxis(axis.name, axis.size);
+  }
+  if (mesh.size() == options.axes.size())
+    addAxis(runtime::kDataAxis, options.ranks);
   module->setAttr(dist::kMeshAttr, b.getArrayAttr(mesh));
   SmallVector<NamedAttribute> batch;
   for (const auto &[name, stages] : options.batchStages)
@@ -405,9 +409,16 @@ struct DistributeTrainingPass
     if (failed(readBatchStages(module, batchStages, plan, batch)))
       return signalPassFailure();
     plan.mesh.erase(plan.mesh.begin());
+    if (outerAxes > plan.mesh.size()) {
+      module.emitError() << outerAxes << " axes come before data, and there "
+                         << (plan.mesh.size() == 1 ? "is " : "are ")
+                         << plan.mesh.size();
+      return signalPassFailure();
+    }
     if (failed(distributeTraining(
-            module, {ranks, std::move(plan.mesh), std::move(plan.shardings),
-                     std::move(batch), ZeroStage(unsigned(zero)), hasServer})))
+            module, {ranks, std::move(plan.mesh), size_t(outerAxes),
+                     std::move(plan.shardings), std::move(batch),
+                     ZeroStage(unsigned(zero)), hasServer})))
       return signalPassFailure();
     if (prefetchLimit >= 0)
       module->setAttr(dist::kPrefetchLimitAttr,
@@ -423,6 +434,7 @@ std::unique_ptr<Pass> createDistributeTrainingPass(const runtime::Plan &plan) {
   options.ranks = training.ranks;
   options.zero = unsigned(training.zero);
   options.hasServer = training.hasServer;
+  options.outerAxes = training.stages.isOutermost;
   if (training.zero >= ZeroStage::Gradients)
     options.prefetchLimit = training.prefetchLimit;
   for (const runtime::MeshAxis &axis : training.mesh())

@@ -18,8 +18,10 @@ namespace mlc {
 
 struct DataParallelOptions {
   int64_t ranks = 1;
-  /// The axes after kDataAxis, and which weights and inputs they split.
+  /// The axes beside kDataAxis, how many of them come before it, and which
+  /// weights and inputs they split.
   std::vector<runtime::MeshAxis> axes;
+  size_t outerAxes = 0;
   std::vector<runtime::TensorSharding> shardings;
   /// Axes with the stages whose samples they split too (kBatchStagesAttr).
   using BatchStages = std::vector<std::pair<std::string, std::vector<int64_t>>>;

@@ -71,7 +71,8 @@ const TensorSharding *Plan::find(std::string_view name) const {
 std::vector<MeshAxis> TrainingPlan::mesh() const {
   std::vector<MeshAxis> mesh = {{kDataAxis, static_cast<uint32_t>(ranks)}};
   if (stages.ranks > 1)
-    mesh.push_back({kStageAxis, static_cast<uint32_t>(stages.ranks)});
+    mesh.insert(stages.isOutermost ? mesh.begin() : mesh.end(),
+                {kStageAxis, static_cast<uint32_t>(stages.ranks)});
   mesh.insert(mesh.end(), axes.begin(), axes.end());
   return mesh;
 }
@@ -84,16 +85,21 @@ int64_t TrainingPlan::countRanks() const {
 }
 
 Status Plan::setTrainingMesh() {
-  if (mesh.empty() || mesh[0].name != kDataAxis)
+  const bool isOuter = mesh.size() > 1 && mesh[0].name == kStageAxis;
+  if (mesh.empty() || mesh[isOuter].name != kDataAxis)
     return wrong("training has the axis \"data\" first, with stages \"stage\" "
-                 "after it, and then the axes of shardings");
-  const bool hasStages = mesh.size() > 1 && mesh[1].name == kStageAxis;
-  training->ranks = mesh[0].size;
-  training->stages.ranks = hasStages ? mesh[1].size : 1;
+                 "directly before or after it, and then the axes of shardings");
+  const bool hasStages =
+      isOuter || (mesh.size() > 1 && mesh[1].name == kStageAxis);
+  training->ranks = mesh[isOuter].size;
+  training->stages.ranks = hasStages ? mesh[!isOuter].size : 1;
+  // One rank for all stages is no axis.
+  training->stages.isOutermost = isOuter && training->stages.ranks > 1;
   training->axes.assign(mesh.begin() + 1 + hasStages, mesh.end());
   for (const MeshAxis &axis : training->axes)
     if (axis.name == kStageAxis)
-      return wrong("the axis \"stage\" comes directly after \"data\"");
+      return wrong(
+          "the axis \"stage\" comes directly before or after \"data\"");
   return Status::success();
 }
 

@@ -81,6 +81,9 @@ struct StagePlan {
   std::vector<std::string> ends;
   /// How many ranks run them, in each copy of the pipeline.
   int64_t ranks = 1;
+  /// Whether kStageAxis comes before kDataAxis in the mesh: neighbouring ranks
+  /// share a stage's samples, rather than a copy of the pipeline.
+  bool isOutermost = false;
   /// For each stage the ranks of a copy that run it, ascending; empty: as the
   /// schedule has it. Where no rank is named twice, a schedule by its name runs
   /// the stages there, and the ranks of a stage share its micro-batches; else
@@ -159,7 +162,8 @@ struct TrainingPlan {
   bool isStaged() const { return stages.count > 1; }
   /// Whether ranks have parts of a batch, of states or of weights.
   bool isSplit() const { return ranks > 1 || hasServer || !axes.empty(); }
-  /// All axes: kDataAxis, kStageAxis if stages are on several ranks, others.
+  /// All axes: kDataAxis, with kStageAxis before or after it if stages are on
+  /// several ranks, and the others.
   std::vector<MeshAxis> mesh() const;
   /// All ranks, including a parameter server.
   int64_t countRanks() const;

@@ -28,7 +28,7 @@ def test_a_step_is_the_same(tools, tmp_path, name):
 
 
 @pytest.mark.parametrize("more", [["--ranks=2", "--pipeline=gpipe", "--keep-results=*"], ["--ranks=3", "--replicas=2,1"],
-                                  ["--ranks=4", "--mesh=data=1,stage=2,tensor=2", "--shard=*.up.weight=-,tensor", "--shard=*.down.weight=tensor"],
+                                  ["--ranks=4", "--mesh=stage=2,data=1,tensor=2", "--shard=*.up.weight=-,tensor", "--shard=*.down.weight=tensor"],
                                   ["--ranks=4", "--zero=3"]])
 def test_beside_replicas_split_weights_and_zero(tools, tmp_path, more):
     flags = flags_of(tmp_path, "gpt")

@@ -52,6 +52,7 @@ SPLIT = {  # ranks, and their flags
     "data": (2, []),
     "zero": (2, ["--zero=3"]),
     "data, stages": (4, ["--mesh=data=2,stage=2", "--stages=2"]),
+    "stages, data, zero": (4, ["--mesh=stage=2,data=2", "--stages=2", "--zero=1"]),
     "data, stages, zero": (4, ["--mesh=data=2,stage=2", "--stages=2", "--zero=2", "--pipeline=zero-bubble"]),
     "tensor": (2, ["--mesh=data=1,tensor=2", "--shard=layer0.up.weight=-,tensor"]),
 }
