@@ -1,13 +1,11 @@
 //===- AssignStages.cpp - The stages of a model's operators ---------------===//
 
-#include "dialects/Definition/OpInterfaces.h"
-#include "dialects/Module/CompileTime.h"
 #include "dialects/Module/StageFacts.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/Base/Form.h"
 #include "passes/Base/Passes.h"
+#include "passes/Stages/Divide.h"
 #include "passes/Stages/Stages.h"
-#include "rewrites/Cost/Work.h"
 #include "runtime/plan/Nearest.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
@@ -24,81 +22,6 @@ namespace mlc {
 #include "passes/Base/Passes.h.inc"
 
 namespace {
-
-/// The operators of a model that depend on its inputs, in its order: stages are
-/// made of them. What depends on parameters alone belongs to whoever reads it.
-SmallVector<Operation *> listOperators(func::FuncOp main) {
-  llvm::DenseSet<Operation *> fixed;
-  auto isFixed = [&](Value value) {
-    if (Operation *op = value.getDefiningOp())
-      return fixed.contains(op);
-    return bool(main.getArgAttr(cast<BlockArgument>(value).getArgNumber(),
-                                kParameterAttr));
-  };
-  SmallVector<Operation *> operators;
-  for (Operation &op : main.getBody().front().without_terminator())
-    if (llvm::all_of(op.getOperands(), isFixed))
-      fixed.insert(&op);
-    else
-      operators.push_back(&op);
-  return operators;
-}
-
-StringRef nodeOf(Operation *op) {
-  auto name = op->getLoc()->findInstanceOf<NameLoc>();
-  return name ? name.getName().getValue() : StringRef();
-}
-
-/// A share of the time that an operator takes in a step: scalar operations, and
-/// elements of 4 bytes that are moved. Eight operations of a contraction take
-/// the time of one.
-uint64_t weigh(Operation *op) {
-  auto defined = dyn_cast<DefinitionOpInterface>(op);
-  if (!defined)
-    return 1;
-  FailureOr<Definition> definition = getDefinition(defined);
-  if (failed(definition))
-    return 1;
-  Work work = countWork(op->getContext(), *definition, SymbolSizes());
-  double sum = work.operations + work.bytes() / 4;
-  for (const ContractionWork &contraction : work.contractions)
-    sum += contraction.flops() / 8;
-  return 1 + uint64_t(std::min(sum, 1e15));
-}
-
-/// How many stages of at most `limit` the operators fill, in order; each keeps
-/// at least one operator for each stage behind it. Sets their ends.
-bool fits(ArrayRef<uint64_t> weights, int64_t stages, uint64_t limit,
-          SmallVectorImpl<size_t> &ends) {
-  ends.clear();
-  size_t next = 0;
-  for (int64_t stage = 0; stage < stages; ++stage) {
-    const size_t most = weights.size() - size_t(stages - 1 - stage);
-    uint64_t sum = weights[next++];
-    while (next < most && sum + weights[next] <= limit)
-      sum += weights[next++];
-    if (sum > limit)
-      return false;
-    ends.push_back(next);
-  }
-  return next == weights.size();
-}
-
-/// The ends of stages of which the heaviest is as light as possible; there are
-/// as many weights as stages at least.
-SmallVector<size_t> divideEvenly(ArrayRef<uint64_t> weights, int64_t stages) {
-  SmallVector<size_t> ends;
-  uint64_t low = 0, high = 0;
-  for (uint64_t weight : weights)
-    high += weight;
-  // The least limit lies in (low, high].
-  while (high - low > 1) {
-    uint64_t middle = low + (high - low) / 2;
-    (fits(weights, stages, middle, ends) ? high : low) = middle;
-  }
-  (void)fits(weights, stages, high, ends);
-  return ends;
-}
 
 struct AssignStagesPass : impl::AssignStagesPassBase<AssignStagesPass> {
   using AssignStagesPassBase::AssignStagesPassBase;
@@ -226,17 +149,22 @@ std::vector<std::string> listStageEnds(ModuleOp module, size_t most) {
   SmallVector<uint64_t> weights;
   SmallVector<StringRef> names;
   llvm::StringMap<size_t> lastOf;
-  for (Operation *op : listOperators(main)) {
+  llvm::DenseMap<Operation *, size_t> groupOf;
+  const SmallVector<Operation *> operators = listOperators(main);
+  for (Operation *op : operators) {
     const StringRef name = nodeOf(op);
     if (names.empty() || (!name.empty() && name != names.back())) {
       names.push_back(name);
       weights.push_back(0);
     }
     weights.back() += weigh(op);
+    groupOf[op] = names.size() - 1;
     lastOf[name] = names.size() - 1;
   }
   most = std::min(most, weights.size());
-  for (size_t end : divideEvenly(weights, int64_t(most)))
+  SmallVector<size_t> cuts = divideEvenly(weights, int64_t(most));
+  moveToNarrowCuts(countCrossing(operators, groupOf, names.size()), cuts);
+  for (size_t end : cuts)
     if (end < names.size() && !names[end - 1].empty() &&
         lastOf[names[end - 1]] == end - 1)
       ends.push_back(names[end - 1].str());

@@ -20,8 +20,9 @@ std::unique_ptr<mlir::Pass>
 createAssignStagesPass(const runtime::StagePlan &stages);
 
 /// Nodes of the model's graph that stages can end with, in order, so that they
-/// cut it into at most `most` parts, which are as equally heavy as nodes allow.
-/// Empty for a model whose operators have no names.
+/// cut it into at most `most` parts, which are about equally heavy; of the
+/// nodes near an even cut the one behind which least crosses it. Empty for a
+/// model whose operators have no names.
 std::vector<std::string> listStageEnds(mlir::ModuleOp module, size_t most);
 
 /// `mlc-slice-sequence`, after stages are assigned.

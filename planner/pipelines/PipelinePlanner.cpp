@@ -21,19 +21,34 @@ static bool isBetter(const PipelineChoice &a, const PipelineChoice &b) {
   return std::pair(a.excess, a.span) < std::pair(b.excess, b.span);
 }
 
+/// A table without transfers.
 struct PipelinePlanner::Search {
-  schedule::Table table; ///< without transfers
+  schedule::Table table;
+  /// The same for a few micro-batches less and still less: a step of many is so
+  /// much longer as their difference says. Empty if there are not many.
+  std::vector<schedule::Table> shorter;
   bool splitsBackward = false;
   std::vector<size_t> kinds; ///< of the slowest device that has a stage
 
   Status make(const PipelineProblem &problem,
-              const schedule::ScheduleOptions &options);
+              schedule::ScheduleOptions options);
 };
 
 Status PipelinePlanner::Search::make(const PipelineProblem &problem,
-                                     const schedule::ScheduleOptions &options) {
+                                     schedule::ScheduleOptions options) {
   if (Status status = schedule::generate(options, table); !status.ok())
     return status;
+  const auto ranks = int64_t(problem.places.ranks.size()),
+             all = options.microBatches;
+  // Where all ranks are busy, each round of micro-batches is like the others.
+  for (int64_t rounds : {3, 4})
+    if (options.microBatches = all % ranks + rounds * ranks;
+        options.microBatches + ranks < all)
+      if (Status status = schedule::generate(options, shorter.emplace_back());
+          !status.ok())
+        return status;
+  if (shorter.size() < 2)
+    shorter.clear();
   for (const auto &actions : table.ranks)
     for (const schedule::Action &action : actions)
       splitsBackward |= action.kind == ActionKind::WeightGradient;
@@ -50,14 +65,15 @@ Status PipelinePlanner::Search::make(const PipelineProblem &problem,
   return Status::success();
 }
 
-/// The memory of the smallest device of a rank's copies.
+/// The memory of the smallest device that does what a rank does.
 static int64_t capacityOf(const PipelineProblem &problem, size_t rank) {
   const Cluster &cluster = problem.network->getCluster();
   int64_t least = std::numeric_limits<int64_t>::max();
-  for (int64_t copy = 0; copy < problem.copies; ++copy) {
-    const int64_t other = problem.ranks[rank] + copy * problem.stride;
+  for (int64_t offset : problem.places.offsets) {
+    const int64_t other = problem.places.ranks[rank] + offset;
     const double bytes = cluster.deviceOf(int(other)).memoryBytes.value;
-    least = bytes > 0 ? std::min(least, int64_t(bytes)) : least;
+    least =
+        bytes > 0 ? std::min(least, int64_t(bytes / problem.margin)) : least;
   }
   return least;
 }
@@ -75,8 +91,13 @@ static Status addSums(const PipelineProblem &problem,
     call.request.elements = costs.sums[size_t(stage)] / call.elementBytes;
     call.messageBytes = 1 << 20;
     const auto first = size_t(step.ranksOf(stage).front());
+    const int64_t begin = problem.places.ranks[first];
     for (int64_t copy = 0; copy < problem.copies; ++copy)
-      call.ranks.push_back(int(problem.ranks[first] + copy * problem.stride));
+      call.ranks.push_back(int(begin + copy * problem.stride));
+    std::vector<int> groups;
+    for (int64_t part = 0; part < problem.parts; ++part)
+      groups.push_back(int(begin + part));
+    call.sharing = problem.network->countInNode(groups);
     Time time = 0;
     if (Status status = problem.network->collective(call, time); !status.ok())
       return status;
@@ -98,38 +119,97 @@ StepCosts PipelinePlanner::join(const Search &search,
   return costs;
 }
 
-Status PipelinePlanner::evaluate(const Search &search, PipelineChoice &choice) {
-  ++timelines;
-  StepCosts costs = join(search, choice.ends);
-  schedule::Table table = search.table;
+/// A simulated step, whose numbers grow evenly with micro-batches.
+struct PipelinePlanner::Sample {
+  double span = 0, idle = 0; ///< of all ranks, of the span
+  std::vector<double> sent, memory;
+
+  /// Goes on from two samples of fewer micro-batches.
+  static Sample extend(const Sample &less, const Sample &more, double factor);
+};
+
+PipelinePlanner::Sample PipelinePlanner::Sample::extend(const Sample &less,
+                                                        const Sample &more,
+                                                        double factor) {
+  auto on = [&](double a, double b) { return b + (b - a) * factor; };
+  Sample all;
+  all.span = on(less.span, more.span);
+  all.idle = on(less.idle, more.idle);
+  for (size_t i = 0; i < more.sent.size(); ++i)
+    all.sent.push_back(on(less.sent[i], more.sent[i]));
+  for (size_t i = 0; i < more.memory.size(); ++i)
+    all.memory.push_back(on(less.memory[i], more.memory[i]));
+  return all;
+}
+
+Status PipelinePlanner::simulate(const StepCosts &costs, schedule::Table &table,
+                                 Sample &sample) const {
+  const StepOnRanks step(costs, table);
   Timeline timeline;
-  Status status = addSums(problem, table, costs);
-  if (status.ok())
-    status = makeStepTimeline(costs, *problem.network, problem.ranks, table,
-                              timeline);
-  if (!status.ok())
+  if (Status status = makeStepTimeline(costs, *problem.network, problem.places,
+                                       table, timeline);
+      !status.ok())
     return status;
-  choice.span = timeline.span;
-  choice.idle = timeline.idle().value();
-  choice.sent = 0;
-  const StepOnRanks step(costs, search.table);
-  std::vector<int64_t> sent = step.sentBytes();
+  sample.span = double(timeline.span);
+  sample.idle = timeline.idle().value() * sample.span;
+  for (int64_t bytes : step.sentBytes())
+    sample.sent.push_back(double(bytes));
+  sample.sent.resize(problem.places.ranks.size());
   for (int64_t stage = 0; stage < costs.countStages(); ++stage)
     for (int rank : step.ranksOf(stage))
-      sent[size_t(rank)] +=
-          2 * costs.sums[size_t(stage)] * (problem.copies - 1) / problem.copies;
-  for (int64_t bytes : sent)
-    choice.sent = std::max(choice.sent, bytes);
+      sample.sent[size_t(rank)] +=
+          double(2 * costs.sums[size_t(stage)] * (problem.copies - 1) /
+                 problem.copies);
+  return Status::success();
+}
+
+/// The tables that are simulated, and how far behind the last one the step is.
+static std::pair<std::vector<schedule::Table>, double>
+tablesOf(const schedule::Table &all,
+         const std::vector<schedule::Table> &shorter) {
+  if (shorter.empty())
+    return {{all}, 0};
+  const auto first = double(shorter[0].countMicroBatches()),
+             second = double(shorter[1].countMicroBatches());
+  return {shorter,
+          (double(all.countMicroBatches()) - second) / (second - first)};
+}
+
+Status PipelinePlanner::evaluate(const Search &search, PipelineChoice &choice,
+                                 const PipelineChoice *best) {
+  ++timelines;
+  StepCosts costs = join(search, choice.ends);
+  if (Status status = addSums(problem, search.table, costs); !status.ok())
+    return status;
+  auto [tables, factor] = tablesOf(search.table, search.shorter);
+  std::vector<Sample> samples(tables.size());
+  for (size_t i = 0; i < tables.size(); ++i)
+    if (Status status = simulate(costs, tables[i], samples[i]); !status.ok())
+      return status;
+  auto both = [&] {
+    return samples.size() == 1 ? samples[0]
+                               : Sample::extend(samples[0], samples[1], factor);
+  };
+  Sample all = both();
+  choice.span = Time(all.span);
+  choice.idle = all.idle / std::max(all.span, 1.0);
+  choice.sent = int64_t(*std::max_element(all.sent.begin(), all.sent.end()));
+  choice.memory = choice.excess = 0;
+  // What is not faster than what fits need not fit.
+  if (best && best->excess == 0 && choice.span >= best->span)
+    return Status::success();
   const StepMemory memory =
       problem.memory.join(choice.ends, search.splitsBackward);
-  choice.memory = choice.excess = 0;
-  const std::vector<RankMemory> all = findMemory(table, memory);
-  for (size_t rank = 0; rank < all.size(); ++rank) {
-    const int64_t bytes = all[rank].parts().total();
+  for (size_t i = 0; i < tables.size(); ++i)
+    for (const RankMemory &rank : findMemory(tables[i], memory))
+      samples[i].memory.push_back(double(rank.parts().total()));
+  all = both();
+  for (size_t rank = 0; rank < all.memory.size(); ++rank) {
+    const auto bytes = int64_t(all.memory[rank]);
     choice.memory = std::max(choice.memory, bytes);
     choice.excess += std::max<int64_t>(0, bytes - capacityOf(problem, rank));
   }
-  return status;
+  return Status::success();
 }
 
 /// Moves the ends [first, last] by some blocks, if that is better.
@@ -142,7 +222,7 @@ bool PipelinePlanner::move(const Search &search, size_t first, size_t last,
   PipelineChoice moved = best;
   for (size_t i = first; i <= last; ++i)
     moved.ends[i] = size_t(int64_t(moved.ends[i]) + by);
-  if (!evaluate(search, moved).ok() || !isBetter(moved, best))
+  if (!evaluate(search, moved, &best).ok() || !isBetter(moved, best))
     return false;
   best = std::move(moved);
   return true;
@@ -192,8 +272,9 @@ PipelinePlanner::starts(const Search &search) const {
     const auto from = size_t(step.ranksOf(int64_t(stage) - 1).front()),
                to = size_t(step.ranksOf(int64_t(stage)).front());
     for (int64_t size : bytes)
-      cuts[stage - 1].push_back(toSeconds(problem.network->transfer(
-          int(problem.ranks[from]), int(problem.ranks[to]), size)));
+      cuts[stage - 1].push_back(toSeconds(
+          problem.network->transfer(int(problem.places.ranks[from]),
+                                    int(problem.places.ranks[to]), size)));
   }
   std::vector<std::vector<size_t>> all = {divideRow(weights)};
   double heaviest = 0;
@@ -213,16 +294,16 @@ PipelinePlanner::starts(const Search &search) const {
 /// Goes on from the best of the starts, which `best` has one of.
 Status PipelinePlanner::begin(const Search &search, Time worth,
                               PipelineChoice &best) {
-  Status status = evaluate(search, best);
+  Status status = evaluate(search, best, nullptr);
   for (std::vector<size_t> &ends : starts(search)) {
     PipelineChoice other = best;
     other.ends = std::move(ends);
     if (status.ok() && other.ends.size() == best.ends.size() &&
         other.ends != best.ends && timelines < budget &&
-        evaluate(search, other).ok() && isBetter(other, best))
+        evaluate(search, other, &best).ok() && isBetter(other, best))
       best = std::move(other);
   }
-  if (status.ok() && (best.excess > 0 || best.span <= worth))
+  if (status.ok() && best.span <= worth)
     improve(search, best);
   return status;
 }
@@ -231,7 +312,7 @@ Status PipelinePlanner::plan(const std::string &name, int64_t chunks,
                              Time worth, PipelineChoice &best) {
   schedule::ScheduleOptions options;
   options.name = name;
-  options.ranks = int64_t(problem.ranks.size());
+  options.ranks = int64_t(problem.places.ranks.size());
   options.chunks = chunks;
   options.microBatches = problem.microBatches;
   Search search;
@@ -269,10 +350,10 @@ static std::vector<Layer> layersOf(const StepCosts &blocks) {
 /// Stages and their ranks as PipeDream's program divides them.
 static Status divideRanks(const PipelineProblem &problem,
                           PipelineChoice &choice) {
-  const int ranks = int(problem.ranks.size());
+  const int ranks = int(problem.places.ranks.size());
   const Cluster &cluster = problem.network->getCluster();
-  const Level &level = cluster.levels[size_t(
-      cluster.levelOf(int(problem.ranks.front()), int(problem.ranks.back())))];
+  const Level &level = cluster.levels[size_t(cluster.levelOf(
+      int(problem.places.ranks.front()), int(problem.places.ranks.back())))];
   const std::vector<Layer> layers = layersOf(problem.blocks.front());
   const std::vector<MachineLevel> levels = {{ranks, level.bandwidth.at(2)}};
   constexpr double mostSteps = 1e8;
@@ -287,7 +368,7 @@ static Status divideRanks(const PipelineProblem &problem,
 
 Status PipelinePlanner::planReplicas(const std::string &name, int64_t stages,
                                      Time worth, PipelineChoice &best) {
-  const auto ranks = int64_t(problem.ranks.size());
+  const auto ranks = int64_t(problem.places.ranks.size());
   best = {name, 0};
   if (stages > 0)
     best.replicas.assign(size_t(stages), ranks / stages);

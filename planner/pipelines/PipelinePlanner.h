@@ -21,13 +21,19 @@ struct PipelineProblem {
   std::vector<simulator::StepCosts> blocks;
   simulator::StepMemory memory;
   const simulator::Network *network = nullptr;
-  /// The cluster's ranks of the first copy, at least two.
-  std::vector<int64_t> ranks;
-  /// The kind of each rank's device, the slowest of all copies.
+  /// The cluster's ranks of the first copy, at least two, and those that do the
+  /// same beside them: other copies, and ranks that have other parts of
+  /// weights.
+  simulator::StepPlaces places;
+  /// The kind of each rank's device, the slowest of all that do the same.
   std::vector<size_t> kinds;
-  /// Copies share the batch and add up their gradients in updates: rank r of
-  /// copy k is ranks[r] + k * stride of the cluster.
+  /// Copies share the batch and add up their gradients in updates: a rank of
+  /// copy k is k * stride behind that of the first.
   int64_t copies = 1, stride = 0;
+  /// Neighbouring ranks that have parts of a stage's weights.
+  int64_t parts = 1;
+  /// How many times the estimated bytes a rank has to have.
+  double margin = 1;
   int64_t microBatches = 1;
 };
 
@@ -82,9 +88,16 @@ public:
 
 private:
   struct Search;
+  struct Sample;
+  runtime::Status simulate(const simulator::StepCosts &costs,
+                           runtime::schedule::Table &table,
+                           Sample &sample) const;
   simulator::StepCosts join(const Search &search,
                             const std::vector<size_t> &ends) const;
-  runtime::Status evaluate(const Search &search, PipelineChoice &choice);
+  /// The memory of a choice that is not faster than `best`, which fits, is not
+  /// found.
+  runtime::Status evaluate(const Search &search, PipelineChoice &choice,
+                           const PipelineChoice *best);
   std::vector<std::vector<size_t>> starts(const Search &search) const;
   runtime::Status begin(const Search &search, simulator::Time worth,
                         PipelineChoice &best);

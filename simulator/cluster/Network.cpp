@@ -2,10 +2,12 @@
 
 #include "simulator/cluster/Network.h"
 #include "runtime/transport/Check.h"
+#include "simulator/cluster/Links.h"
 #include "simulator/cluster/OwnCollectives.h"
 #include "simulator/cluster/ProgramRun.h"
 #include <algorithm>
 #include <fmt/format.h>
+#include <limits>
 #include <unordered_set>
 
 using namespace mlc;
@@ -23,6 +25,37 @@ Time Network::transfer(int from, int to, int64_t bytes) const {
     rate = std::min(rate, link.sharedBytesPerSecond->value);
   return sum(toTime(static_cast<double>(bytes) / rate),
              toTime(link.latencySeconds.value));
+}
+
+Time Network::transfers(std::span<const std::pair<int, int>> pairs,
+                        int64_t bytes) const {
+  if (pairs.size() == 1)
+    return transfer(pairs.front().first, pairs.front().second, bytes);
+  constexpr double unlimited = std::numeric_limits<double>::infinity();
+  // Each rank talks to one other.
+  Links links(cluster, std::vector<int>(cluster.levels.size(), 2));
+  Time latency = 0, end = 0;
+  for (size_t i = 0; i < pairs.size(); ++i) {
+    const auto [from, to] = pairs[i];
+    if (from == to)
+      continue;
+    const Level &link = cluster.levels[size_t(cluster.levelOf(from, to))];
+    latency = std::max(latency, toTime(link.latencySeconds.value));
+    links.begin(int(i), from, to, double(bytes), unlimited);
+  }
+  while (!links.isEmpty()) {
+    end = links.nextEnd();
+    links.advance(end);
+  }
+  return sum(end, latency);
+}
+
+int Network::countInNode(std::span<const int> ranks) const {
+  return int(std::count_if(ranks.begin(), ranks.end(), [&](int rank) {
+    return rank == ranks.front() ||
+           cluster.levels[size_t(cluster.levelOf(rank, ranks.front()))]
+                   .medium != Medium::Network;
+  }));
 }
 
 Status Network::check(const CollectiveCall &call) const {

@@ -27,6 +27,15 @@ public:
   /// own.
   Time transfer(int from, int to, int64_t bytes) const;
 
+  /// Transfers of as many bytes that begin together and share links, each from
+  /// a rank to another: when the last one ends.
+  Time transfers(std::span<const std::pair<int, int>> pairs,
+                 int64_t bytes) const;
+
+  /// How many of `ranks` groups, each of which has one of these, leave a node
+  /// together: those whose ranks here are in the node of the first.
+  int countInNode(std::span<const int> ranks) const;
+
   /// The time from the beginning on all ranks to the end on the last one. For
   /// an algorithm that is a program of sends and receives (runtime/transport),
   /// this program is run over the links; for Algorithm::Own the rules of the

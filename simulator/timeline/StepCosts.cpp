@@ -34,6 +34,8 @@ StepCosts StepCosts::join(std::span<const size_t> ends) const {
     joined.times.push_back(sum);
     joined.sums.push_back(gradients);
   }
+  // Values that the same stages read are taken together.
+  std::map<std::tuple<int64_t, bool, std::vector<int64_t>>, size_t> known;
   for (const Value &value : values) {
     Value own = value;
     own.stage = stageOf[size_t(value.stage)];
@@ -43,7 +45,13 @@ StepCosts StepCosts::join(std::span<const size_t> ends) const {
           std::find(own.readers.begin(), own.readers.end(), to) ==
           own.readers.end())
         own.readers.push_back(to);
-    joined.values.push_back(std::move(own));
+    std::sort(own.readers.begin(), own.readers.end());
+    auto [it, isNew] = known.try_emplace(
+        {own.stage, own.isOfUpdate, own.readers}, joined.values.size());
+    if (isNew)
+      joined.values.push_back(std::move(own));
+    else
+      joined.values[it->second].bytes += own.bytes;
   }
   return joined;
 }
@@ -136,12 +144,20 @@ std::vector<int64_t> StepOnRanks::sentBytes() const {
 }
 
 runtime::Status makeStepTimeline(const StepCosts &costs, const Network &network,
-                                 std::span<const int64_t> worldRanks,
-                                 Table &table, Timeline &timeline) {
+                                 const StepPlaces &places, Table &table,
+                                 Timeline &timeline) {
   const StepOnRanks step(costs, table);
+  std::map<std::tuple<int, int, int64_t>, Time> known;
   const auto take = [&](int64_t bytes, int from, int to) {
-    return network.transfer(int(worldRanks[size_t(from)]),
-                            int(worldRanks[size_t(to)]), bytes);
+    auto [it, isNew] = known.try_emplace({from, to, bytes}, 0);
+    std::vector<std::pair<int, int>> pairs;
+    for (int64_t offset : places.offsets)
+      if (isNew)
+        pairs.push_back({int(places.ranks[size_t(from)] + offset),
+                         int(places.ranks[size_t(to)] + offset)});
+    if (isNew)
+      it->second = network.transfers(pairs, bytes);
+    return it->second;
   };
   const std::vector<Level> &levels = network.getCluster().levels;
   TimelineOptions options;

@@ -71,13 +71,22 @@ private:
   std::vector<std::vector<int>> rankOf;
 };
 
+/// Where the ranks of a table are in a cluster.
+struct StepPlaces {
+  /// The cluster's rank of each rank of the table.
+  std::vector<int64_t> ranks;
+  /// Ranks so far behind each of these do the same at the same time, on other
+  /// parts, and share links with them. The first is 0.
+  std::vector<int64_t> offsets = {0};
+};
+
 /// Adds the transfers and updates to a table of computations, and gives all
-/// actions times: messages and REDUCE_GRAD those of the links between
-/// `worldRanks`, the cluster's ranks of the table's. Where all levels are
+/// actions times: messages and REDUCE_GRAD those of the links between the
+/// ranks, while those at all offsets send alike. Where all levels are
 /// throttled, messages travel without their receive. Errors are those of
 /// addTransfers() and makeTimeline().
 runtime::Status makeStepTimeline(const StepCosts &costs, const Network &network,
-                                 std::span<const int64_t> worldRanks,
+                                 const StepPlaces &places,
                                  runtime::schedule::Table &table,
                                  Timeline &timeline);
 

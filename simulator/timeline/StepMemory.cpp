@@ -54,23 +54,45 @@ StepMemory StepMemory::join(std::span<const size_t> ends,
     own.scratch = std::max(own.scratch, block.scratch);
   }
   std::map<StageEntry, int64_t> inside;
+  // Values that wait alike are taken together.
+  std::map<std::pair<StageEntry, std::vector<StageEntry>>, size_t> known;
   for (const StepMemory::Value &value : values) {
     StepMemory::Value own{entryOf(value.source), entriesOf(value.readers),
                           value.bytes};
     std::erase(own.readers, own.source);
-    if (own.readers.empty())
+    if (own.readers.empty()) {
       inside[own.source] = std::max(inside[own.source], own.bytes);
-    else
+      continue;
+    }
+    std::sort(own.readers.begin(), own.readers.end());
+    auto [it, isNew] =
+        known.try_emplace({own.source, own.readers}, joined.values.size());
+    if (isNew)
       joined.values.push_back(std::move(own));
+    else
+      joined.values[it->second].bytes += own.bytes;
   }
   for (auto &[name, entry] : named) {
     entry.arena += inside[name];
     joined.entries.push_back(entry);
   }
+  // States that are used alike are taken together.
+  std::map<std::tuple<std::vector<StageEntry>, int64_t, int>, int64_t> bytes;
   for (const StepMemory::State &state : states)
-    joined.states.push_back({entriesOf(state.users), state.bytes,
-                             state.sumOf < 0 ? -1 : stageOf(state.sumOf)});
+    bytes[{entriesOf(state.users), state.sumOf < 0 ? -1 : stageOf(state.sumOf),
+           state.sharedFrom}] += state.bytes;
+  for (const auto &[key, sum] : bytes)
+    joined.states.push_back(
+        {std::get<0>(key), sum, std::get<1>(key), std::get<2>(key)});
   return joined;
+}
+
+StepMemory StepMemory::share(int zero, int64_t ranks) const {
+  StepMemory shared = *this;
+  for (State &state : shared.states)
+    if (zero >= state.sharedFrom)
+      state.bytes = (state.bytes + ranks - 1) / ranks;
+  return shared;
 }
 
 namespace {
@@ -146,6 +168,10 @@ private:
   const StepMemory &step;
   const int rank;
   std::vector<Slots> slots;
+  /// The values that a stage of this rank makes or reads.
+  std::vector<size_t> near;
+  std::map<StageEntry, const StepMemory::Entry *> entries;
+  int64_t held = 0; ///< bytes of values that are waited for
   std::set<StageEntry> hasRun;
   std::set<size_t> hasState;
   std::set<int64_t> hasReduced;
@@ -158,12 +184,21 @@ Walk::Walk(const Table &table, const Places &places, const StepMemory &step,
     : table(table), places(places), step(step), rank(rank),
       slots(step.values.size()) {
   allocated.samples = step.samples;
+  for (const StepMemory::Entry &entry : step.entries)
+    entries[entry.entry] = &entry;
+  for (size_t i = 0; i < step.values.size(); ++i) {
+    const StepMemory::Value &value = step.values[i];
+    if (places.isOn(value.source.stage, rank) ||
+        std::any_of(value.readers.begin(), value.readers.end(),
+                    [&](const StageEntry &reader) {
+                      return places.isOn(reader.stage, rank);
+                    }))
+      near.push_back(i);
+  }
 }
 
 bool Walk::has(const StageEntry &entry) const {
-  return std::any_of(
-      step.entries.begin(), step.entries.end(),
-      [&](const StepMemory::Entry &one) { return one.entry == entry; });
+  return entries.count(entry) != 0;
 }
 
 Walk::Route Walk::routeOf(const StepMemory::Value &value, int64_t batch) const {
@@ -192,14 +227,22 @@ Walk::Route Walk::routeOf(const StepMemory::Value &value, int64_t batch) const {
 
 /// Values that are sent have two places from the start.
 void Walk::openValues() {
-  for (size_t i = 0; i < step.values.size(); ++i) {
+  for (size_t i : near) {
     const StepMemory::Value &value = step.values[i];
     bool moves = false;
     if (value.source.isUpdate())
       moves = !routeOf(value, -1).moves.empty();
+    // Where each stage has one rank, micro-batches are alike.
+    const bool isAlike =
+        places.ranks[value.source.stage].size() == 1 &&
+        std::all_of(value.readers.begin(), value.readers.end(),
+                    [&](const StageEntry &reader) {
+                      return places.ranks[reader.stage].size() == 1;
+                    });
+    const size_t batches = isAlike ? std::min<size_t>(places.rankOf.size(), 1)
+                                   : places.rankOf.size();
     for (size_t batch = 0;
-         !value.source.isUpdate() && !moves && batch < places.rankOf.size();
-         ++batch)
+         !value.source.isUpdate() && !moves && batch < batches; ++batch)
       moves = !routeOf(value, static_cast<int64_t>(batch)).moves.empty();
     slots[i].count = moves ? 2 : 0;
     allocated.carried += slots[i].count * value.bytes;
@@ -208,6 +251,7 @@ void Walk::openValues() {
 
 void Walk::acquire(size_t value, int64_t batch, const Route &route) {
   Slots &own = slots[value];
+  held += own.held.count(batch) ? 0 : step.values[value].bytes;
   own.held[batch] =
       route.readers.size() + (route.isMadeHere ? route.moves.size() : 0);
   if (static_cast<int64_t>(own.held.size()) <= own.count)
@@ -217,15 +261,16 @@ void Walk::acquire(size_t value, int64_t batch, const Route &route) {
 }
 
 void Walk::release(size_t value, int64_t batch) {
-  auto held = slots[value].held.find(batch);
-  if (held != slots[value].held.end() && --held->second == 0)
-    slots[value].held.erase(held);
+  auto own = slots[value].held.find(batch);
+  if (own == slots[value].held.end() || --own->second != 0)
+    return;
+  slots[value].held.erase(own);
+  held -= step.values[value].bytes;
 }
 
 void Walk::note(const std::string &action, int64_t index, int64_t arena) {
-  int64_t inUse = allocated.states + allocated.sums + allocated.samples + arena;
-  for (size_t i = 0; i < slots.size(); ++i)
-    inUse += static_cast<int64_t>(slots[i].held.size()) * step.values[i].bytes;
+  const int64_t inUse =
+      allocated.states + allocated.sums + allocated.samples + arena + held;
   found.points.push_back({action, index, allocated, inUse});
 }
 
@@ -233,12 +278,12 @@ void Walk::run(const StageEntry &entry, int64_t batch,
                const std::string &action, int64_t index) {
   int64_t arena = 0;
   const bool isFirst = hasRun.insert(entry).second;
-  for (const StepMemory::Entry &one : step.entries)
-    if (one.entry == entry) {
-      arena = one.arena + one.scratch;
-      allocated.arenas += isFirst ? one.arena : 0;
-      allocated.scratch += isFirst ? one.scratch : 0;
-    }
+  if (auto known = entries.find(entry); known != entries.end()) {
+    const StepMemory::Entry &one = *known->second;
+    arena = one.arena + one.scratch;
+    allocated.arenas += isFirst ? one.arena : 0;
+    allocated.scratch += isFirst ? one.scratch : 0;
+  }
   for (size_t i = 0; isFirst && i < step.states.size(); ++i) {
     const StepMemory::State &state = step.states[i];
     if (std::find(state.users.begin(), state.users.end(), entry) !=
@@ -246,11 +291,11 @@ void Walk::run(const StageEntry &entry, int64_t batch,
         hasState.insert(i).second)
       allocated.states += state.bytes;
   }
-  for (size_t i = 0; i < step.values.size(); ++i)
+  for (size_t i : near)
     if (step.values[i].source == entry)
       acquire(i, batch, routeOf(step.values[i], batch));
   note(action, index, arena);
-  for (size_t i = 0; i < step.values.size(); ++i)
+  for (size_t i : near)
     for (const StageEntry &reader : step.values[i].readers)
       if (reader == entry)
         release(i, batch);
@@ -260,7 +305,7 @@ void Walk::transfer(const Action &action) {
   const bool sends = isSend(action.kind);
   const int64_t from = sends ? action.stage : peerOf(action);
   const int64_t to = sends ? peerOf(action) : action.stage;
-  for (size_t i = 0; i < step.values.size(); ++i) {
+  for (size_t i : near) {
     const StepMemory::Value &value = step.values[i];
     if (value.source.isUpdate() || value.source.stage != from)
       continue;
@@ -276,7 +321,7 @@ void Walk::transfer(const Action &action) {
 }
 
 void Walk::transferUpdate(const StageEntry &entry) {
-  for (size_t i = 0; i < step.values.size(); ++i) {
+  for (size_t i : near) {
     if (!(step.values[i].source == entry))
       continue;
     const Route route = routeOf(step.values[i], -1);

@@ -40,6 +40,9 @@ struct StepMemory {
     int64_t bytes = 0;
     /// A sum of gradients that this stage adds to; -1: none.
     int64_t sumOf = -1;
+    /// The stage of ZeRO from which ranks that share a batch have a part each;
+    /// 4: they never do.
+    int sharedFrom = 4;
   };
   std::vector<Entry> entries;
   std::vector<Value> values;
@@ -52,6 +55,8 @@ struct StepMemory {
   /// for intermediate results is estimated: the most of one of them, and what
   /// they give each other.
   StepMemory join(std::span<const size_t> ends, bool splitsBackward) const;
+  /// With states shared by so many ranks, by the stage of ZeRO.
+  StepMemory share(int zero, int64_t ranks) const;
 };
 
 /// Bytes by what they are for.

@@ -2,6 +2,8 @@
 
 #include "tools/mlc/EntryTimes.h"
 #include "dialects/Dist/Dist.h"
+#include "runtime/Ranks.h"
+#include "runtime/Training.h"
 #include "runtime/transport/Schedule.h"
 #include "tools/mlc/EntryArena.h"
 #include "tools/mlc/Failure.h"
@@ -58,6 +60,29 @@ std::vector<int> EntryTimes::groupOf(llvm::StringRef axis, int64_t rank) const {
   return {int(rank)};
 }
 
+/// How many groups along the axis leave the rank's node together: those of
+/// ranks that run the same stage.
+int EntryTimes::countSharing(llvm::StringRef axis, int64_t rank) const {
+  std::vector<int> firsts = {groupOf(axis, rank).front()};
+  auto [known, isNew] = sharing.try_emplace({axis.str(), firsts.front()}, 1);
+  if (!isNew)
+    return known->second;
+  const std::vector<runtime::MeshAxis> axes = mesh.vec();
+  const std::vector<int64_t> own = runtime::coordinatesOf(axes, firsts.front());
+  for (int64_t other = 0, all = int64_t(runtime::countRanks(axes)); other < all;
+       ++other) {
+    const std::vector<int64_t> at = runtime::coordinatesOf(axes, other);
+    bool isAlike = other != firsts.front();
+    for (auto [i, one] : llvm::enumerate(mesh))
+      isAlike &= one.name == axis                  ? at[i] == 0
+                 : one.name == runtime::kStageAxis ? at[i] == own[i]
+                                                   : true;
+    if (isAlike)
+      firsts.push_back(int(other));
+  }
+  return known->second = network.countInNode(firsts);
+}
+
 /// The bytes of a collective, with the gaps between operands that are one
 /// message.
 static int64_t messageBytes(mlir::Operation *op, bool isInPlace) {
@@ -87,6 +112,8 @@ bool EntryTimes::findCall(mlir::Operation *op, int64_t rank,
   request.algorithm = transport::Algorithm::Own;
   if (row->isInPlace() && row->reduces() && !algorithm.empty())
     (void)transport::parseAlgorithm(algorithm, request.algorithm);
+  if (request.algorithm == transport::Algorithm::Own)
+    call.sharing = countSharing(exchange.getExchangeAxis().getName(), rank);
   if (auto extents = op->getAttrOfType<DimsAttr>("extents"))
     request.parts = partsOf(extents.getDims(),
                             row->input == runtime::rows::Whole

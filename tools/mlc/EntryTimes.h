@@ -8,6 +8,7 @@
 #include "simulator/cluster/CollectiveCall.h"
 #include "simulator/cluster/Network.h"
 #include "tools/mlc/DeviceCosts.h"
+#include <map>
 
 namespace mlc::cli {
 
@@ -36,6 +37,7 @@ public:
   std::vector<int> groupOf(llvm::StringRef axis, int64_t rank) const;
 
 private:
+  int countSharing(llvm::StringRef axis, int64_t rank) const;
   bool findCall(mlir::Operation *op, int64_t rank,
                 simulator::CollectiveCall &call) const;
   llvm::Expected<simulator::Time> timeOn(mlir::Region &entry,
@@ -49,6 +51,8 @@ private:
   const simulator::Network &network;
   llvm::ArrayRef<runtime::MeshAxis> mesh;
   llvm::StringRef algorithm;
+  /// What countSharing() has counted.
+  mutable std::map<std::pair<std::string, int>, int> sharing;
 };
 
 } // namespace mlc::cli

@@ -33,8 +33,9 @@ public:
                                       "both of these; the fastest that fits "
                                       "is the plan"),
                            clEnumValN(Planner::Pipelines, "pipelines",
-                                      "copies, stages, a schedule and "
-                                      "micro-batches, all weights whole"),
+                                      "copies, stages, a schedule, "
+                                      "micro-batches, weights whole or split, "
+                                      "what is computed again"),
                            clEnumValN(Planner::Shardings, "shardings",
                                       "a mesh, and how weights and tensors "
                                       "are split over it")),
@@ -65,6 +66,20 @@ public:
         blocks("blocks", cl::init(64), cl::value_desc("number"),
                cl::desc("Blocks that stages are made of, at most (64)"),
                cl::sub(sub)),
+        parts("tensor", cl::CommaSeparated, cl::value_desc("number,..."),
+              cl::desc("Of pipelines: numbers of ranks to split weights over "
+                       "(powers of two up to the ranks of a node)"),
+              cl::sub(sub)),
+        recomputing(
+            "recompute",
+            cl::desc("Whether backward passes of pipelines compute their "
+                     "forward passes again (auto):"),
+            cl::values(clEnumValN(Recomputing::WhereNeeded, "auto",
+                                  "where that is faster than what else fits"),
+                       clEnumValN(Recomputing::Never, "never", "no"),
+                       clEnumValN(Recomputing::Always, "always",
+                                  "yes, from the results between blocks")),
+            cl::init(Recomputing::WhereNeeded), cl::sub(sub)),
         output("o", cl::value_desc("plan.json"),
                cl::desc("Write the plan to this file, for mlc train --plan"),
                cl::sub(sub)),
@@ -102,6 +117,8 @@ private:
   cl::list<int64_t> microBatches;
   cl::list<std::string> schedules;
   cl::opt<int64_t> budget, blocks;
+  cl::list<int64_t> parts;
+  cl::opt<Recomputing> recomputing;
   cl::opt<std::string> output;
   cl::opt<bool> compares;
   cl::opt<std::string> edges;
@@ -130,8 +147,12 @@ static llvm::Error checkRange(const cl::opt<int64_t> &option, int64_t least,
 
 llvm::Error PlanCommand::checkFlags(bool ofLayers) const {
   const cl::Option *ofPipelines[] = {std::addressof(microBatches),
-                                     std::addressof(schedules), &budget,
-                                     &blocks, &compares},
+                                     std::addressof(schedules),
+                                     std::addressof(parts),
+                                     &recomputing,
+                                     &budget,
+                                     &blocks,
+                                     &compares},
                    *ofModels[] = {&samples, &output, &planner};
   constexpr const char *noModel = "models; the file has layers (.csv)";
   llvm::Error error = llvm::Error::success();
@@ -169,6 +190,10 @@ llvm::Error PlanCommand::checkValues() const {
       return fail(
           mlc::Exit::Usage,
           fmt::format("--micro-batches must be 1 to {}, not {}", most, count));
+  for (int64_t count : parts)
+    if (count < 1 || count > 4096)
+      return fail(mlc::Exit::Usage,
+                  fmt::format("--tensor must be 1 to 4096, not {}", count));
   for (const std::string &name : schedules)
     if (!mlc::runtime::schedule::findSchedule(name))
       return fail(mlc::Exit::Usage,
@@ -187,17 +212,23 @@ llvm::Error PlanCommand::checkValues() const {
 static std::string describe(const PlannedStep &step) {
   const mlc::runtime::TrainingPlan &plan = *step.plan.training;
   const mlc::runtime::StagePlan &stages = plan.stages;
-  const std::string zero =
+  std::string zero =
       plan.zero == mlc::runtime::ZeroStage::None
           ? ""
           : fmt::format(", ZeRO-{}", static_cast<int>(plan.zero));
-  if (!plan.axes.empty()) {
+  if (stages.recomputes)
+    zero += ", computing again";
+  if (!plan.axes.empty() && stages.ranks < 2) {
     std::string mesh;
     for (const mlc::runtime::MeshAxis &axis : plan.mesh())
       mesh +=
           fmt::format("{}{}={}", mesh.empty() ? "" : ",", axis.name, axis.size);
-    return "shardings over " + mesh;
+    return "shardings over " + mesh + zero;
   }
+  for (const mlc::runtime::MeshAxis &axis : plan.axes)
+    zero = fmt::format(", weights in {} parts", axis.size) + zero;
+  if (stages.isOutermost)
+    zero += ", stages outermost";
   if (stages.ranks < 2)
     return step.schedule() + zero;
   std::string ranks;
@@ -247,21 +278,25 @@ static json::Object stepToJson(const PlannedStep &step) {
   json::Array replicas;
   for (const std::vector<int64_t> &having : plan.stages.places)
     replicas.push_back(int64_t(having.size()));
-  return json::Object{{"schedule", step.schedule()},
-                      {"copies", plan.ranks},
-                      {"zero", static_cast<int64_t>(plan.zero)},
-                      {"stages", plan.stages.count},
-                      {"stage_ends", json::Array(plan.stages.ends)},
-                      {"ranks_of_a_copy", plan.stages.ranks},
-                      {"replicas", std::move(replicas)},
-                      {"micro_batches", plan.accumulate},
-                      {"batch", step.batch},
-                      {"seconds", toSeconds(step.span)},
-                      {"idle", step.idle},
-                      {"sent_bytes", step.sent},
-                      {"memory_bytes", step.memory},
-                      {"fits", step.fits},
-                      {"simulated", step.isSimulated}};
+  return json::Object{
+      {"schedule", step.schedule()},
+      {"copies", plan.ranks},
+      {"zero", static_cast<int64_t>(plan.zero)},
+      {"parts", plan.axes.empty() ? int64_t(1) : int64_t(plan.axes[0].size)},
+      {"stages_outermost", plan.stages.isOutermost},
+      {"recompute", plan.stages.recomputes},
+      {"stages", plan.stages.count},
+      {"stage_ends", json::Array(plan.stages.ends)},
+      {"ranks_of_a_copy", plan.stages.ranks},
+      {"replicas", std::move(replicas)},
+      {"micro_batches", plan.accumulate},
+      {"batch", step.batch},
+      {"seconds", toSeconds(step.span)},
+      {"idle", step.idle},
+      {"sent_bytes", step.sent},
+      {"memory_bytes", step.memory},
+      {"fits", step.fits},
+      {"simulated", step.isSimulated}};
 }
 
 static void printBest(const PipelinePlans &plans, const std::string &cluster) {
@@ -315,6 +350,11 @@ llvm::Error PlanCommand::planModel() {
   request.ranks = count;
   request.budget = budget;
   request.blocks = blocks;
+  request.parts.assign(parts.begin(), parts.end());
+  request.recomputing = recomputing;
+  request.findShardings = [&](int64_t sizes, int64_t batch) {
+    return shardings.split(*machines, sizes, batch, count / sizes);
+  };
   auto plans = planPipelines(request, *machines);
   if (!plans)
     return plans.takeError();

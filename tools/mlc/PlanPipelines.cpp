@@ -1,22 +1,21 @@
 //===- PlanPipelines.cpp - Plans that run a model in stages ---------------===//
 
 #include "tools/mlc/PlanPipelines.h"
-#include "passes/Stages/Stages.h"
-#include "planner/pipelines/PipelinePlanner.h"
-#include "runtime/schedule/Generate.h"
 #include "tools/mlc/Failure.h"
-#include "tools/mlc/StageCosts.h"
-#include "tools/mlc/StageMemory.h"
+#include "tools/mlc/PipelineForms.h"
 #include <fmt/format.h>
 
 using namespace mlc;
 using namespace mlc::cli;
 using namespace mlc::planner;
 using namespace mlc::simulator;
-namespace schedule = mlc::runtime::schedule;
 
 /// So many of the best pipelines are simulated as they are.
 static constexpr size_t simulatedPlans = 3;
+
+/// So many schedules with a number of copies, parts and micro-batches are tried
+/// at most.
+static constexpr int64_t mostCandidates = 400;
 
 /// Where to cut is searched for where that may give the best plan: it rarely
 /// gains as much.
@@ -55,255 +54,148 @@ static llvm::Error simulateStep(const PipelineRequest &request,
 
 namespace {
 
-/// A step of the model as blocks, for micro-batches of one size.
-struct Blocks {
-  std::vector<StepCosts> costs; ///< for each kind of device
-  StepMemory memory;
-  std::vector<size_t> kinds; ///< of the cluster's ranks
-  /// The nodes that all blocks but the last end with.
-  std::vector<std::string> ends;
-  /// The batch that the model has itself; 0: it is open.
-  int64_t batch = 0;
-
-  /// The slowest kind of ranks `first`, `first` + `stride`, ...
-  size_t slowest(int64_t first, int64_t stride) const;
-};
-
 class PipelineSearch {
 public:
   PipelineSearch(const PipelineRequest &request, const Cluster &cluster)
-      : request(request), network(cluster) {}
+      : request(request), network(cluster), forms(request, network) {}
 
   llvm::Expected<PipelinePlans> run();
 
 private:
-  llvm::Error findSizes();
-  llvm::Expected<const Blocks *> blocksOf(int64_t batch);
-  llvm::Error addPipelines(int64_t copies, int64_t microBatches);
-  void addPipeline(const Blocks &blocks, const PipelineProblem &problem,
+  llvm::Error evaluate(const Candidate &way, int64_t budget);
+  llvm::Error addPipelines();
+  void addPipeline(const Form &form, const Blocks &blocks,
                    const PipelineChoice &choice);
   llvm::Error addDataParallel();
   llvm::Error addZero();
   llvm::Error simulateBest();
-  std::vector<std::pair<std::string, int64_t>> schedules() const;
-  runtime::Plan planOf(int64_t copies, int64_t microBatches) const;
+  runtime::Plan planOf(const Form &form);
 
   const PipelineRequest &request;
   const Network network;
-  std::map<int64_t, Blocks> known;
-  std::vector<int64_t> counts; ///< of micro-batches
-  int64_t samples = 0;
+  PipelineForms forms;
   Time bestSpan = kLongestTime; ///< of what fits
+  /// How many times the bytes that blocks say a plan took.
+  double margin = 1;
   PipelinePlans found;
 };
 
 } // namespace
 
-size_t Blocks::slowest(int64_t first, int64_t stride) const {
-  size_t found = kinds[first];
-  for (size_t rank = first; rank < kinds.size(); rank += stride)
-    if (costs[kinds[rank]].computing() > costs[found].computing())
-      found = kinds[rank];
-  return found;
-}
-
-/// Reads the step as blocks of one rank each; the gradients of inputs and of
-/// weights are apart, as some schedules want them. `batch` 0 leaves an open one
-/// open, and gives no costs then.
-static llvm::Expected<Blocks> readBlocks(const PipelineRequest &request,
-                                         const Network &network,
-                                         int64_t batch) {
+/// The plan of one stage.
+runtime::Plan PipelineSearch::planOf(const Form &form) {
   runtime::Plan plan;
   plan.training.emplace();
-  // Two batches, so that gradients are added up.
-  plan.training->accumulate = 2;
-  Blocks blocks;
-  auto choose = [&](mlir::ModuleOp module, runtime::TrainingPlan &own) {
-    blocks.ends = listStageEnds(module, size_t(request.blocks));
-    if (blocks.ends.empty())
-      return;
-    own.stages.ends = blocks.ends;
-    own.stages.count = int64_t(blocks.ends.size()) + 1;
-    own.stages.ranks = own.stages.count;
-    own.stages.schedule = "zero-bubble";
-  };
-  auto read = readTrainingModel(
-      request.model, request.training, &request.optimizer, batch,
-      {2, false, false, /*isApart=*/true}, &plan, choose);
-  if (!read)
-    return read.takeError();
-  blocks.batch = read->training.batch;
-  // A model of one node cannot be cut.
-  if (blocks.batch == 0 || blocks.ends.empty())
-    return blocks;
-  mlir::ModuleOp module = read->compilation->getModule();
-  const Cluster &cluster = network.getCluster();
-  auto devices = DeviceCosts::make(*read->compilation, request.model, cluster);
-  if (!devices)
-    return devices.takeError();
-  const EntryTimes entries(*devices, network, {}, "");
-  const auto once = withoutRepeats(module);
-  // The kinds of devices that are used, in the order of ranks.
-  std::vector<size_t> used;
-  for (int64_t rank = 0; rank < request.ranks; ++rank) {
-    auto known = llvm::find(used, devices->kindOf(rank));
-    blocks.kinds.push_back(known - used.begin());
-    if (known != used.end())
-      continue;
-    used.push_back(devices->kindOf(rank));
-    auto costs = readStepCosts(
-        *once, entries,
-        std::vector<std::vector<int64_t>>(blocks.ends.size() + 1, {rank}));
-    if (!costs)
-      return costs.takeError();
-    blocks.costs.push_back(std::move(*costs));
+  plan.training->ranks = form.copies;
+  plan.training->accumulate = form.microBatches;
+  plan.training->zero = runtime::ZeroStage(form.zero);
+  if (form.parts > 1) {
+    plan.training->axes = {{kTensorAxis, static_cast<uint32_t>(form.parts)}};
+    if (auto split = forms.blockReader().shardings(form.parts, 0))
+      plan.shardings = **split;
+    else
+      llvm::consumeError(split.takeError());
   }
-  blocks.memory = readStepMemory(module, devices->of(0));
-  return blocks;
-}
-
-/// The samples of a step and the numbers of micro-batches, of which a fixed
-/// batch of the model leaves one.
-llvm::Error PipelineSearch::findSizes() {
-  auto first = readBlocks(request, network, 0);
-  if (!first)
-    return first.takeError();
-  const int64_t fixed = first->batch;
-  samples = request.samples ? request.samples : fixed;
-  if (!samples)
-    return fail(Exit::Usage, request.model.model +
-                                 ": the batch is open; give --samples, those "
-                                 "of a step");
-  if (fixed && samples % fixed)
-    return fail(Exit::Usage,
-                fmt::format("{}: has batches of {} samples, which --samples={} "
-                            "is no multiple of",
-                            request.model.model, fixed, samples));
-  if (fixed) {
-    counts = {samples / fixed};
-    return llvm::Error::success();
-  }
-  counts = request.microBatches;
-  // Numbers that divide, each a good deal larger than the one before.
-  constexpr int64_t most = 256;
-  for (int64_t count = 1; request.microBatches.empty() && count <= most &&
-                          count <= std::min(samples, 8 * request.ranks);
-       ++count)
-    if (samples % count == 0 &&
-        (counts.empty() || 3 * count >= 4 * counts.back()))
-      counts.push_back(count);
-  for (int64_t count : counts)
-    if (samples % count)
-      return fail(Exit::Usage,
-                  fmt::format("--samples={} is no multiple of {} micro-batches",
-                              samples, count));
-  return llvm::Error::success();
-}
-
-llvm::Expected<const Blocks *> PipelineSearch::blocksOf(int64_t batch) {
-  auto it = known.find(batch);
-  if (it != known.end())
-    return &it->second;
-  auto blocks = readBlocks(request, network, batch);
-  if (!blocks)
-    return blocks.takeError();
-  found.blocks = blocks->ends.size() + 1;
-  return &known.emplace(batch, std::move(*blocks)).first->second;
-}
-
-/// The schedules, with stages of a rank where there are several numbers.
-std::vector<std::pair<std::string, int64_t>> PipelineSearch::schedules() const {
-  std::vector<std::pair<std::string, int64_t>> all;
-  for (const schedule::ScheduleRow &row : schedule::allSchedules()) {
-    const bool isWanted = llvm::is_contained(request.schedules, row.name);
-    if (request.schedules.empty()
-            ? !row.isSynchronous || row.hasSlices ||
-                  llvm::StringRef(row.name) == "data-parallel"
-            : !isWanted)
-      continue;
-    if (!row.hasChunks)
-      all.push_back({row.name, 0});
-    for (int64_t chunks : {2, 4})
-      if (row.hasChunks)
-        all.push_back({row.name, chunks});
-  }
-  return all;
-}
-
-runtime::Plan PipelineSearch::planOf(int64_t copies,
-                                     int64_t microBatches) const {
-  runtime::Plan plan;
-  plan.training.emplace();
-  plan.training->ranks = copies;
-  plan.training->accumulate = microBatches;
   return plan;
 }
 
-void PipelineSearch::addPipeline(const Blocks &blocks,
-                                 const PipelineProblem &problem,
+void PipelineSearch::addPipeline(const Form &form, const Blocks &blocks,
                                  const PipelineChoice &choice) {
   PlannedStep step;
-  step.plan = planOf(problem.copies, problem.microBatches);
+  step.plan = planOf(form);
   runtime::StagePlan &stages = step.plan.training->stages;
-  stages.count = int64_t(choice.ends.size());
-  stages.ranks = int64_t(problem.ranks.size());
-  stages.schedule = choice.schedule;
+  std::vector<size_t> ends = choice.ends;
+  if (form.places == 1 && form.recomputes) {
+    // One rank computes again in the stages that it runs in turn.
+    ends.clear();
+    for (size_t end = 1; end <= blocks.ends.size() + 1; ++end)
+      ends.push_back(end);
+  }
+  stages.count = int64_t(ends.size());
+  stages.ranks = form.places;
+  stages.isOutermost = form.isOutermost && form.places > 1;
+  if (form.places > 1)
+    stages.schedule = choice.schedule;
   if (!choice.replicas.empty())
     stages.places = runtime::StagePlan::placesOf(choice.replicas);
-  for (size_t end : llvm::ArrayRef(choice.ends).drop_back())
+  for (size_t end : llvm::ArrayRef(ends).drop_back())
     stages.ends.push_back(blocks.ends[end - 1]);
+  stages.recomputes = form.recomputes;
+  if (form.recomputes)
+    stages.keptResults = blocks.kept(ends);
   // What plans refuse, such as versions beside copies.
   if (!step.plan.check().ok())
     return;
-  step.batch = samples / problem.microBatches;
+  step.batch = forms.samples() / form.microBatches;
   step.span = choice.span;
   step.idle = choice.idle;
   step.memory = choice.memory;
   step.sent = choice.sent;
   step.fits = choice.excess == 0;
-  if (step.fits)
-    bestSpan = std::min(bestSpan, step.span);
   found.steps.push_back(std::move(step));
 }
 
-llvm::Error PipelineSearch::addPipelines(int64_t copies, int64_t microBatches) {
-  const int64_t batch = samples / microBatches, ranks = request.ranks / copies;
-  if (batch % copies)
-    return llvm::Error::success();
-  auto blocks = blocksOf(batch / copies);
-  if (!blocks)
-    return blocks.takeError();
-  if ((*blocks)->ends.empty())
-    return llvm::Error::success();
-  PipelineProblem problem;
-  problem.blocks = (*blocks)->costs;
-  problem.memory = (*blocks)->memory;
-  problem.network = &network;
-  for (int64_t rank = 0; rank < ranks; ++rank) {
-    problem.ranks.push_back(rank);
-    problem.kinds.push_back((*blocks)->slowest(rank, ranks));
-  }
-  problem.copies = copies;
-  problem.stride = ranks;
-  problem.microBatches = microBatches;
-  if (copies == 1) {
-    const Time own = (*blocks)->costs.front().computing() * microBatches;
-    found.onOneRank = found.onOneRank ? std::min(found.onOneRank, own) : own;
-  }
-  for (const auto &[name, chunks] : schedules()) {
-    PipelinePlanner planner(problem, request.budget),
-        other(problem, request.budget);
+llvm::Error PipelineSearch::evaluate(const Candidate &way, int64_t budget) {
+  auto read = forms.blocksOf(way.form);
+  if (!read)
+    return read.takeError();
+  const Blocks again = way.form.recomputes ? (*read)->recomputing() : Blocks();
+  const Blocks &blocks = way.form.recomputes ? again : **read;
+  // Where the plan itself needs more than its blocks say, it is made anew.
+  for (int trial = 0; trial < 2; ++trial) {
+    PipelineProblem problem = forms.problemOf(way.form, blocks);
+    problem.margin = margin;
+    PipelinePlanner planner(problem, budget);
     PipelineChoice choice;
+    const Time worth = worthOf(bestSpan);
+    const size_t before = found.steps.size();
     // Some schedules need other numbers of ranks, stages or micro-batches.
-    if (planner.plan(name, chunks, worthOf(bestSpan), choice).ok())
-      addPipeline(**blocks, problem, choice);
-    for (int64_t stages = 0; stages < ranks; ++stages)
-      if (stages != 1 && (stages == 0 || ranks % stages == 0) &&
-          other.planReplicas(name, stages, worthOf(bestSpan), choice).ok())
-        addPipeline(**blocks, problem, choice);
-    found.timelines += planner.countTimelines() + other.countTimelines();
-    const Time bound = planner.bound();
-    found.bound = found.bound ? std::min(found.bound, bound) : bound;
+    if ((way.stages < 0
+             ? planner.plan(way.schedule, way.chunks, worth, choice)
+             : planner.planReplicas(way.schedule, way.stages, worth, choice))
+            .ok())
+      addPipeline(way.form, blocks, choice);
+    found.timelines += planner.countTimelines();
+    if (found.steps.size() == before)
+      return llvm::Error::success();
+    PlannedStep &step = found.steps.back();
+    if (!step.fits || step.span >= bestSpan)
+      return llvm::Error::success();
+    const auto estimated = double(step.memory);
+    if (llvm::Error error = simulateStep(request, step, ArenaSource::Operators))
+      return error;
+    if (step.fits) {
+      bestSpan = std::min(bestSpan, step.span);
+      return llvm::Error::success();
+    }
+    margin = std::max(margin, std::min(2.0, 1.01 * double(step.memory) /
+                                                std::max(estimated, 1.0)));
+  }
+  return llvm::Error::success();
+}
+
+/// Candidates in the order of what they take at least, until that is more than
+/// the best takes.
+llvm::Error PipelineSearch::addPipelines() {
+  auto all = forms.candidates();
+  if (!all)
+    return all.takeError();
+  const double most = forms.largestMemory();
+  llvm::stable_sort(*all, [&](const Candidate &a, const Candidate &b) {
+    // What cannot fit comes last, the one that needs least first.
+    return std::pair(std::max(a.memory, most), a.span) <
+           std::pair(std::max(b.memory, most), b.span);
+  });
+  int64_t evaluated = 0;
+  for (const Candidate &way : *all) {
+    const bool mayFit = way.memory <= most;
+    if (evaluated == mostCandidates || (mayFit && way.span >= double(bestSpan)))
+      break;
+    if (!mayFit && !found.steps.empty())
+      break;
+    ++evaluated;
+    if (llvm::Error error = evaluate(way, mayFit ? request.budget : 1))
+      return error;
   }
   return llvm::Error::success();
 }
@@ -316,19 +208,33 @@ static bool isBetter(const PlannedStep &a, const PlannedStep &b) {
 /// ZeRO, as memory allows.
 llvm::Error PipelineSearch::addDataParallel() {
   for (int zero = 0; zero <= (request.ranks > 1 ? 3 : 0); ++zero)
-    for (int64_t count : counts) {
+    for (int64_t count : forms.counts()) {
+      const int64_t samples = forms.samples();
       if (samples / count < request.ranks)
         continue;
       PlannedStep step;
-      step.plan = planOf(request.ranks, count);
-      step.plan.training->zero = runtime::ZeroStage(zero);
+      Form form;
+      form.copies = request.ranks;
+      form.microBatches = count;
+      form.zero = zero;
+      auto blocks = forms.blockReader().read(
+          samples % (count * request.ranks) ? 0
+                                            : samples / count / request.ranks,
+          1);
+      if (!blocks)
+        return blocks.takeError();
+      if (!forms.mayFit((*blocks)->memory.share(zero, request.ranks)))
+        continue;
+      step.plan = planOf(form);
       step.batch = samples / count;
       if (llvm::Error error =
               simulateStep(request, step, ArenaSource::Operators))
         return error;
       found.steps.push_back(step);
-      if (step.fits)
-        return llvm::Error::success();
+      if (!step.fits)
+        continue;
+      bestSpan = std::min(bestSpan, step.span);
+      return llvm::Error::success();
     }
   return llvm::Error::success();
 }
@@ -380,22 +286,23 @@ llvm::Error PipelineSearch::simulateBest() {
 }
 
 llvm::Expected<PipelinePlans> PipelineSearch::run() {
-  if (llvm::Error error = findSizes())
+  if (llvm::Error error = forms.findSizes())
     return std::move(error);
-  for (int64_t copies = request.ranks / 2; copies > 0; --copies)
-    for (int64_t count : counts)
-      if (request.ranks % copies == 0)
-        if (llvm::Error error = addPipelines(copies, count))
-          return std::move(error);
   if (llvm::Error error = addDataParallel())
     return std::move(error);
+  if (llvm::Error error = addPipelines())
+    return std::move(error);
+  found.bound = forms.bound();
+  found.onOneRank = forms.timeOnOneRank();
+  found.blocks = forms.countBlocks();
   if (llvm::Error error = addZero())
     return std::move(error);
   if (found.steps.empty())
     return fail(Exit::Usage,
                 fmt::format("{}: no schedule runs {} samples on {} ranks; give "
                             "other numbers of ranks, samples or micro-batches",
-                            request.model.model, samples, request.ranks));
+                            request.model.model, forms.samples(),
+                            request.ranks));
   if (llvm::Error error = simulateBest())
     return std::move(error);
   return std::move(found);

@@ -7,6 +7,12 @@
 
 namespace mlc::cli {
 
+/// The axis that weights are split over, beside those of samples and stages.
+inline constexpr const char *kTensorAxis = "tensor";
+
+/// Whether backward passes compute their forward passes again.
+enum class Recomputing : uint8_t { WhereNeeded, Never, Always };
+
 /// What to plan, and within which limits.
 struct PipelineRequest {
   ModelOptions &model;
@@ -22,6 +28,15 @@ struct PipelineRequest {
   /// The most timelines for a schedule, on so many copies, with so many
   /// micro-batches; and the most blocks that stages are made of.
   int64_t budget = 0, blocks = 0;
+  /// Numbers of ranks to split weights over; empty: powers of two up to the
+  /// ranks of a node.
+  std::vector<int64_t> parts = {};
+  Recomputing recomputing = Recomputing::WhereNeeded;
+  /// How weights and tensors are split over so many ranks, for micro-batches of
+  /// so many samples.
+  std::function<llvm::Expected<std::vector<runtime::TensorSharding>>(
+      int64_t parts, int64_t batch)>
+      findShardings = nullptr;
 };
 
 /// A way to run a step, as it is predicted.
@@ -54,10 +69,10 @@ struct PipelinePlans {
   size_t blocks = 0;
 };
 
-/// Plans steps on all ranks: copies of pipelines with each schedule, and data
-/// parallelism alone. The best are simulated as they are. Fails as simulate()
-/// does, and where nothing can be planned. `cluster` is the one of the request,
-/// and has as many ranks.
+/// Plans steps on all ranks: copies of pipelines with each schedule, weights
+/// whole or split over neighbouring ranks, and data parallelism alone. The best
+/// are simulated as they are. Fails as simulate() does, and where nothing can
+/// be planned. `cluster` is the one of the request, and has as many ranks.
 llvm::Expected<PipelinePlans> planPipelines(const PipelineRequest &request,
                                             const simulator::Cluster &cluster);
 

@@ -7,12 +7,14 @@
 #include "passes/Import/ModelFile.h"
 #include "passes/Shardings/ModelShardings.h"
 #include "passes/Shardings/ShardingProblem.h"
+#include "passes/Stages/Repeats.h"
 #include "planner/choices/Solve.h"
 #include "runtime/Text.h"
 #include "runtime/plan/Bytes.h"
 #include "tools/mlc/Failure.h"
 #include "tools/mlc/MeshFlags.h"
 #include "tools/mlc/OutputFile.h"
+#include "tools/mlc/PlanPipelines.h"
 #include "llvm/Support/JSON.h"
 #include <fmt/format.h>
 #include <set>
@@ -21,9 +23,6 @@ using namespace mlc;
 using namespace mlc::cli;
 namespace cl = llvm::cl;
 namespace json = llvm::json;
-
-/// The axis beside the one of samples, which the planner has to give.
-static constexpr const char *kTensorAxis = "tensor";
 
 ShardingPlanner::ShardingPlanner(cl::SubCommand &sub, ModelOptions &model,
                                  const TrainingFlags &training,
@@ -88,7 +87,8 @@ ShardingPlanner::meshes(int64_t ranks) const {
 llvm::Expected<int64_t>
 ShardingPlanner::memoryOf(const simulator::Cluster &cluster) const {
   if (memory.empty())
-    return static_cast<int64_t>(cluster.deviceOf(0).memoryBytes.value);
+    return static_cast<int64_t>(cluster.deviceOf(0).memoryBytes.value) *
+           sharers;
   uint64_t bytes = 0;
   if (!runtime::parseBytes(memory, bytes) || bytes == 0 ||
       bytes > uint64_t(INT64_MAX) / 4)
@@ -227,10 +227,23 @@ nodesOf(const std::string &path) {
   return names;
 }
 
-/// A solution of the choices, carried out by the partitioner.
-llvm::Expected<ShardingPlanner::Found>
-ShardingPlanner::planChoices(const simulator::Cluster &cluster,
-                             const runtime::Plan &plan, bool needsReason) {
+/// Gives repeats that were left out the shardings of the second one.
+static void addRepeats(const Repeats &repeats,
+                       std::vector<runtime::TensorSharding> &all) {
+  std::vector<runtime::TensorSharding> more;
+  for (const runtime::TensorSharding &sharding : all)
+    if (auto it = repeats.names.find(sharding.pattern);
+        it != repeats.names.end())
+      for (const std::string &name : llvm::drop_begin(it->second))
+        if (name != sharding.pattern)
+          more.push_back({name, sharding.axes});
+  llvm::append_range(all, more);
+}
+
+/// Solves the choices of the model.
+llvm::Error ShardingPlanner::solve(const simulator::Cluster &cluster,
+                                   const runtime::Plan &plan, bool needsReason,
+                                   Found &found) {
   // Marks what can be pinned; one rank has all.
   runtime::Plan marks;
   marks.training.emplace();
@@ -239,13 +252,19 @@ ShardingPlanner::planChoices(const simulator::Cluster &cluster,
     return nodes.takeError();
   for (std::string &node : *nodes)
     marks.shardings.push_back({std::move(node), {{}}});
-  auto read = readTrainingModel(model, training, &optimizer, batch, {}, &marks);
+  std::optional<Repeats> repeats;
+  auto shorten = [&](mlir::ModuleOp module, runtime::TrainingPlan &) {
+    if (sharers > 1)
+      repeats = shortenRepeats(module, /*most=*/1024);
+  };
+  auto read = readTrainingModel(model, training, &optimizer, batch, {}, &marks,
+                                shorten);
   if (!read)
     return read.takeError();
-  Found found;
-  found.plan = plan;
   if (llvm::Error error = choose(cluster, *read, needsReason, found))
     return error;
+  if (repeats)
+    addRepeats(*repeats, found.plan.shardings);
   if (llvm::all_of(
           found.plan.shardings, [](const runtime::TensorSharding &sharding) {
             return llvm::all_of(sharding.axes,
@@ -257,6 +276,17 @@ ShardingPlanner::planChoices(const simulator::Cluster &cluster,
                             "another mesh",
                             model.model.getValue(), plan.training->countRanks(),
                             describeMesh(plan)));
+  return llvm::Error::success();
+}
+
+/// A solution of the choices, carried out by the partitioner.
+llvm::Expected<ShardingPlanner::Found>
+ShardingPlanner::planChoices(const simulator::Cluster &cluster,
+                             const runtime::Plan &plan, bool needsReason) {
+  Found found;
+  found.plan = plan;
+  if (llvm::Error error = solve(cluster, plan, needsReason, found))
+    return std::move(error);
   auto step = price(cluster, found.plan);
   if (!step)
     return step.takeError();
@@ -384,6 +414,23 @@ ShardingPlanner::plan(const simulator::Cluster &cluster,
     if (!found.plan.training->axes.empty())
       plans.push_back(found.plan);
   return plans;
+}
+
+llvm::Expected<std::vector<runtime::TensorSharding>>
+ShardingPlanner::split(const simulator::Cluster &cluster, int64_t parts,
+                       int64_t samples, int64_t ranks) {
+  batch = samples;
+  sharers = ranks;
+  runtime::Plan plan;
+  plan.training.emplace();
+  plan.training->axes = {{kTensorAxis, static_cast<uint32_t>(parts)}};
+  Found found;
+  found.plan = plan;
+  llvm::Error error = solve(cluster, plan, /*needsReason=*/true, found);
+  sharers = 1;
+  if (error)
+    return std::move(error);
+  return std::move(found.plan.shardings);
 }
 
 llvm::Error ShardingPlanner::run(const simulator::Cluster &cluster,

@@ -39,6 +39,13 @@ public:
   llvm::Expected<std::vector<runtime::Plan>>
   plan(const simulator::Cluster &cluster, const Request &request);
 
+  /// How a step of `batch` samples splits weights and tensors over so many
+  /// neighbouring ranks, which together with `ranks` others have the memory for
+  /// it. Fails where nothing is worth being split.
+  llvm::Expected<std::vector<runtime::TensorSharding>>
+  split(const simulator::Cluster &cluster, int64_t parts, int64_t batch,
+        int64_t ranks);
+
 private:
   /// What was found for a mesh.
   struct Found {
@@ -61,6 +68,8 @@ private:
                           const runtime::Plan &plan);
   llvm::Error choose(const simulator::Cluster &cluster, TrainingModel &read,
                      bool needsReason, Found &found);
+  llvm::Error solve(const simulator::Cluster &cluster,
+                    const runtime::Plan &plan, bool needsReason, Found &found);
   llvm::Expected<Found> planChoices(const simulator::Cluster &cluster,
                                     const runtime::Plan &plan,
                                     bool needsReason);
@@ -74,8 +83,9 @@ private:
   const TrainingFlags &training;
   const OptimizerFlags &optimizer;
   llvm::cl::opt<std::string> mesh, memory;
-  int64_t batch = 0; ///< samples of a step
-  std::string hash;  ///< of the model
+  int64_t batch = 0;   ///< samples of a step
+  int64_t sharers = 1; ///< ranks that have the memory of one together
+  std::string hash;    ///< of the model
 };
 
 } // namespace mlc::cli

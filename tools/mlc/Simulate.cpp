@@ -112,8 +112,11 @@ static llvm::Error addCosts(const TrainingModel &read,
     slots.push_back(stage.slots);
   result.step = readStepMemory(module, devices->of(0), slots);
   result.stages = costs->times;
-  if (auto status = makeStepTimeline(*costs, network, result.worldRanks,
-                                     result.table, result.timeline);
+  StepPlaces places{result.worldRanks, {}};
+  for (int64_t rank : result.alike(0))
+    places.offsets.push_back(rank - result.worldRanks[0]);
+  if (auto status = makeStepTimeline(*costs, network, places, result.table,
+                                     result.timeline);
       !status.ok())
     return statusFailure(status);
   return addSent(*once, *costs, entries, result);

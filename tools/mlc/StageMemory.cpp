@@ -43,6 +43,26 @@ private:
 
 } // namespace
 
+/// The stage of ZeRO from which a state is shared (passes/Distribute).
+static int sharedFrom(mlir::ModuleOp module, llvm::StringRef state) {
+  using Role = runtime::StateRole;
+  const StateUse use = getStateUse(module, state);
+  const bool hasMaster = !findState(module, Role::Rounded, use.owner).empty();
+  switch (use.role) {
+  case Role::Statistic:
+  case Role::None:
+    return 4;
+  case Role::GradientSum:
+    return 2;
+  case Role::Rounded:
+    return 3;
+  case Role::Weight:
+    return hasMaster ? 1 : 3;
+  default:
+    return 1;
+  }
+}
+
 void MemoryReader::readInputs(mlir::func::FuncOp entry,
                               const StageEntry &name) {
   for (unsigned i = 0; i < entry.getNumArguments(); ++i) {
@@ -102,8 +122,10 @@ StepMemory MemoryReader::read() {
     }
     step.entries.push_back({name, estimateArena(entry, isDirect, cost), 0});
   }
-  for (auto &[name, state] : states)
+  for (auto &[name, state] : states) {
+    state.sharedFrom = sharedFrom(module, name);
     step.states.push_back(state);
+  }
   return std::move(step);
 }
 

@@ -37,7 +37,7 @@ PipelineProblem randomProblem(std::mt19937 &random, size_t blocks,
                               const Network &network) {
   PipelineProblem problem;
   problem.network = &network;
-  problem.ranks = {0, 1};
+  problem.places.ranks = {0, 1};
   problem.microBatches = 4;
   auto time = [&] { return Time(1000000 + random() % 9000000); };
   problem.kinds = {0, 0};
@@ -163,8 +163,9 @@ TEST_CASE("pipelines are near the best of all divisions, and above the bound",
         mlc::runtime::schedule::Table table;
         REQUIRE(mlc::runtime::schedule::generate(options, table).ok());
         Timeline timeline;
-        REQUIRE(makeStepTimeline(costs, network, problem.ranks, table, timeline)
-                    .ok());
+        REQUIRE(
+            makeStepTimeline(costs, network, problem.places, table, timeline)
+                .ok());
         least = std::min(least, timeline.span);
       });
       CHECK(choice.span >= least);
