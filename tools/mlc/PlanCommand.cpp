@@ -6,6 +6,7 @@
 #include "tools/mlc/Failure.h"
 #include "tools/mlc/OutputFile.h"
 #include "tools/mlc/PlanLayers.h"
+#include "tools/mlc/PlanOperators.h"
 #include "tools/mlc/PlanPipelines.h"
 #include "tools/mlc/PlanShardings.h"
 #include "llvm/ADT/StringExtras.h"
@@ -19,7 +20,7 @@ namespace json = llvm::json;
 
 namespace {
 
-enum class Planner : uint8_t { All, Pipelines, Shardings };
+enum class Planner : uint8_t { All, Pipelines, Shardings, Soap, Mcmc };
 
 class PlanCommand : public Command {
 public:
@@ -37,7 +38,13 @@ public:
                                       "micro-batches, all weights whole"),
                            clEnumValN(Planner::Shardings, "shardings",
                                       "a mesh, and how weights and tensors "
-                                      "are split over it")),
+                                      "are split over it"),
+                           clEnumValN(Planner::Soap, "soap",
+                                      "for each operator, how it is divided "
+                                      "and on which ranks"),
+                           clEnumValN(Planner::Mcmc, "mcmc",
+                                      "the same, by a random walk of --budget "
+                                      "proposals")),
                 cl::init(Planner::All), cl::sub(sub)),
         ranks("ranks", cl::init(0), cl::value_desc("number"),
               cl::desc("Ranks to plan for (all of the cluster)"), cl::sub(sub)),
@@ -65,6 +72,9 @@ public:
         blocks("blocks", cl::init(64), cl::value_desc("number"),
                cl::desc("Blocks that stages are made of, at most (64)"),
                cl::sub(sub)),
+        seed("seed", cl::init(0), cl::value_desc("number"),
+             cl::desc("With --planner=mcmc: of its random numbers (0)"),
+             cl::sub(sub)),
         output("o", cl::value_desc("plan.json"),
                cl::desc("Write the plan to this file, for mlc train --plan"),
                cl::sub(sub)),
@@ -102,6 +112,7 @@ private:
   cl::list<int64_t> microBatches;
   cl::list<std::string> schedules;
   cl::opt<int64_t> budget, blocks;
+  cl::opt<uint64_t> seed;
   cl::opt<std::string> output;
   cl::opt<bool> compares;
   cl::opt<std::string> edges;
@@ -300,6 +311,12 @@ llvm::Error PlanCommand::planModel() {
   const ShardingPlanner::Request split{cluster, count, samples, file, isJson};
   if (planner == Planner::Shardings)
     return shardings.run(*machines, split);
+  if (planner == Planner::Soap || planner == Planner::Mcmc)
+    return planOperators({model, training, optimizer, cluster, count, samples,
+                          planner == Planner::Mcmc,
+                          budget.getNumOccurrences() ? budget : 0, seed, file,
+                          comparesAll, isJson},
+                         *machines);
   std::vector<mlc::runtime::Plan> splits;
   if (planner == Planner::All) {
     // Where no sharding fits, pipelines may.

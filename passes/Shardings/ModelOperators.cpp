@@ -1,0 +1,532 @@
+//===- ModelOperators.cpp - From a model to a graph of operators ----------===//
+
+#include "passes/Shardings/ModelOperators.h"
+#include "dialects/Module/CompileTime.h"
+#include "dialects/Module/StageFacts.h"
+#include "dialects/Module/States.h"
+#include "passes/Distribute/Pin.h"
+#include "passes/Shardings/OperatorDims.h"
+#include "llvm/ADT/StringMap.h"
+
+using namespace mlir;
+using llvm::SmallVector;
+using llvm::StringRef;
+
+namespace mlc::dist {
+
+using planner::OperatorGraph;
+using planner::SplitKind;
+using planner::StepOperator;
+
+namespace {
+
+bool reads(const Expr &expr, Expr::Kind kind) {
+  if (expr->kind == kind)
+    return true;
+  return llvm::any_of(expr->operands,
+                      [&](const Expr &part) { return reads(part, kind); });
+}
+
+/// Whether an element is found by data.
+bool looksUp(const Expr &expr) {
+  if (expr->kind == Expr::Kind::Read)
+    for (const Expr &index : expr->indices())
+      if (reads(index, Expr::Kind::Read))
+        return true;
+  return llvm::any_of(expr->operands, looksUp);
+}
+
+/// Whether an operation begins an operator of the graph.
+bool isHeavy(Operation *op) {
+  const std::optional<Definition> definition = meaningOf(op);
+  if (!definition)
+    return true;
+  for (const Stage &stage : definition->stages) {
+    if (stage.pieces.size() > 1 && op->getNumOperands() > 1)
+      return true;
+    for (const Piece &piece : stage.pieces)
+      if (reads(piece.body, Expr::Kind::Reduce) || looksUp(piece.body))
+        return true;
+  }
+  return false;
+}
+
+bool isFloat(Value value) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  return type && isa<FloatType>(type.getElementType());
+}
+
+std::optional<SmallVector<int64_t>> sizesOf(Value value) {
+  SmallVector<int64_t> sizes;
+  for (const IntExpr &dim : dimsOf(value)) {
+    auto size = dim.asConstant();
+    if (!size || *size < 1)
+      return std::nullopt;
+    sizes.push_back(*size);
+  }
+  return sizes;
+}
+
+/// An operator of the graph, as it is found.
+struct Group {
+  llvm::SetVector<Operation *> operations;
+  Operation *root = nullptr;
+  std::vector<Division> divisions;
+};
+
+class Grouper {
+public:
+  Grouper(func::FuncOp main, OperatorGraph &graph)
+      : main(main), graph(graph), finder(main.getContext()) {}
+
+  LogicalResult run(std::string &wrong) {
+    for (Operation &op : main.getBody().front().without_terminator())
+      if (!checkSizes(op, wrong))
+        return failure();
+    findFixed();
+    for (Operation &op : main.getBody().front().without_terminator())
+      if (!fixed.contains(&op))
+        join(&op);
+    if (groups.empty()) {
+      wrong = "has no operators that depend on its inputs";
+      return failure();
+    }
+    for (Group &group : groups)
+      findDivisions(group);
+    mergeProducts();
+    findSamples();
+    addWeights();
+    for (size_t i = 0; i < groups.size(); ++i)
+      addOperator(i);
+    markStages();
+    return success();
+  }
+
+private:
+  static bool checkSizes(Operation &op, std::string &wrong) {
+    for (Value result : op.getResults())
+      if (!sizesOf(result)) {
+        wrong = "node '" + nodeOf(&op).str() +
+                "' has a result whose dims are not known; fix them by --batch "
+                "or --dim";
+        return false;
+      }
+    return true;
+  }
+
+  bool isParameter(Value value) const {
+    auto argument = dyn_cast<BlockArgument>(value);
+    func::FuncOp function = main;
+    return argument &&
+           function.getArgAttr(argument.getArgNumber(), kParameterAttr);
+  }
+
+  /// What depends on parameters alone.
+  void findFixed() {
+    for (Operation &op : main.getBody().front().without_terminator())
+      if (llvm::all_of(op.getOperands(), [&](Value operand) {
+            return operand.getDefiningOp()
+                       ? fixed.contains(operand.getDefiningOp())
+                       : isParameter(operand);
+          }))
+        fixed.insert(&op);
+  }
+
+  void join(Operation *op) {
+    int64_t last = -1;
+    if (!isHeavy(op))
+      for (Value operand : op->getOperands())
+        if (Operation *maker = operand.getDefiningOp();
+            maker && groupOf.contains(maker))
+          last = std::max<int64_t>(last, groupOf.lookup(maker));
+    if (last < 0) {
+      last = int64_t(groups.size());
+      groups.emplace_back().root = op;
+    }
+    groupOf[op] = size_t(last);
+    groups[last].operations.insert(op);
+  }
+
+  /// First along what other groups make, whose dims may be parts of those of
+  /// results, then along results.
+  void findDivisions(Group &group) {
+    group.divisions.clear();
+    auto isKnown = [&](auto &&divides) {
+      return llvm::any_of(group.divisions, divides);
+    };
+    auto add = [&](std::optional<Division> division) {
+      if (division && group.divisions.size() < planner::kMostDims)
+        group.divisions.push_back(std::move(*division));
+    };
+    for (Operation *op : group.operations)
+      for (OpOperand &operand : op->getOpOperands()) {
+        Operation *maker = operand.get().getDefiningOp();
+        if ((maker ? fixed.contains(maker) || group.operations.contains(maker)
+                   : isParameter(operand.get())))
+          continue;
+        for (auto [d, size] : llvm::enumerate(*sizesOf(operand.get())))
+          if (size > 1 && !isKnown([&](const Division &known) {
+                auto it = known.reads.find(&operand);
+                return it != known.reads.end() && it->second.dim == d;
+              }))
+            add(finder.find(group.operations, operand, unsigned(d)));
+      }
+    Value result = group.operations.back()->getResult(0);
+    for (auto [d, size] : llvm::enumerate(*sizesOf(result)))
+      if (size > 1 && !isKnown([&](const Division &known) {
+            return known.values.lookup(result).dim == d;
+          }))
+        add(finder.find(group.operations, result, unsigned(d)));
+  }
+
+  /// The only other group that reads results of one; nothing if there are
+  /// several, or if the model returns one.
+  std::optional<size_t> onlyReader(size_t number) const {
+    std::optional<size_t> reader;
+    for (Operation *op : groups[number].operations)
+      for (Operation *user : op->getUsers()) {
+        if (!groupOf.contains(user))
+          return std::nullopt;
+        const size_t other = groupOf.lookup(user);
+        if (other == number)
+          continue;
+        if (reader && *reader != other)
+          return std::nullopt;
+        reader = other;
+      }
+    return reader;
+  }
+
+  static bool isProduct(Operation *op) {
+    const std::optional<Definition> definition = meaningOf(op);
+    return definition && definition->stages.size() == 1 &&
+           op->getNumOperands() == 2 &&
+           reads(definition->stages[0].pieces[0].body, Expr::Kind::Reduce);
+  }
+
+  /// Products whose results another product's operator divides as it divides
+  /// its own.
+  void mergeProducts() {
+    for (size_t i = 0; i < groups.size(); ++i) {
+      const std::optional<size_t> reader = onlyReader(i);
+      if (!reader || !isProduct(groups[i].root) ||
+          !isProduct(groups[*reader].root) || !dividesAlike(i, *reader))
+        continue;
+      Group &to = groups[*reader];
+      llvm::SetVector<Operation *> all = groups[i].operations;
+      all.insert(to.operations.begin(), to.operations.end());
+      for (Operation *op : groups[i].operations)
+        groupOf[op] = *reader;
+      to.operations = std::move(all);
+      groups[i].operations.clear();
+      findDivisions(to);
+    }
+    llvm::erase_if(groups,
+                   [](const Group &group) { return group.operations.empty(); });
+    for (size_t i = 0; i < groups.size(); ++i)
+      for (Operation *op : groups[i].operations)
+        groupOf[op] = i;
+  }
+
+  bool dividesAlike(size_t number, size_t reader) const {
+    const Group &to = groups[reader];
+    for (Operation *op : to.operations)
+      for (OpOperand &operand : op->getOpOperands()) {
+        Operation *maker = operand.get().getDefiningOp();
+        if (!maker || !groups[number].operations.contains(maker))
+          continue;
+        for (auto [d, size] : llvm::enumerate(*sizesOf(operand.get())))
+          if (size > 1 &&
+              llvm::none_of(to.divisions, [&](const Division &division) {
+                auto it = division.reads.find(&operand);
+                return it != division.reads.end() && it->second.dim == d;
+              }))
+            return false;
+      }
+    return true;
+  }
+
+  /// Which dims follow from the first dims of inputs.
+  void findSamples() {
+    for (BlockArgument argument : main.getArguments())
+      if (!isParameter(argument) && !dimsOf(argument).empty())
+        samples[argument] = 0;
+    for (Group &group : groups)
+      for (const Division &division : group.divisions)
+        if (isOfSamples(division))
+          for (const auto &[value, divided] : division.values)
+            samples.try_emplace(value, divided.dim);
+  }
+
+  bool isOfSamples(const Division &division) const {
+    return llvm::any_of(division.reads, [&](const auto &read) {
+      auto it = samples.find(read.first->get());
+      return it != samples.end() && it->second == read.second.dim;
+    });
+  }
+
+  bool dividesWeights(const Division &division) {
+    return llvm::any_of(division.reads, [&](const auto &read) {
+      return isParameter(read.first->get()) ||
+             (read.first->get().getDefiningOp() &&
+              fixed.contains(read.first->get().getDefiningOp()));
+    });
+  }
+
+  void addWeights() {
+    for (BlockArgument argument : main.getArguments()) {
+      if (!isParameter(argument))
+        continue;
+      auto name = main.getArgAttrOfType<StringAttr>(argument.getArgNumber(),
+                                                    "mlc.name");
+      planner::StepWeight weight;
+      weight.name = name ? name.str() : "";
+      const auto sizes = sizesOf(argument);
+      weight.dims.assign(sizes->begin(), sizes->end());
+      weight.elementBytes = elementBytesOf(argument);
+      weights[argument] = int32_t(graph.weights.size());
+      graph.weights.push_back(std::move(weight));
+    }
+  }
+
+  static int32_t elementBytesOf(Value value) {
+    auto type = cast<RankedTensorType>(value.getType());
+    return std::max(1, int(type.getElementTypeBitWidth()) / 8);
+  }
+
+  /// Samples first, parameters last, where neighbours have them.
+  void sortDivisions(Group &group) {
+    auto kind = [&](const Division &division) {
+      return isOfSamples(division)      ? SplitKind::Sample
+             : dividesWeights(division) ? SplitKind::Parameter
+                                        : SplitKind::Attribute;
+    };
+    llvm::stable_sort(group.divisions,
+                      [&](const Division &a, const Division &b) {
+                        return kind(a) < kind(b);
+                      });
+  }
+
+  void addOperator(size_t number) {
+    Group &group = groups[number];
+    sortDivisions(group);
+    StepOperator op;
+    op.name = nodeOf(group.root).str();
+    op.type = group.root->getName().stripDialect().str();
+    for (const Division &division : group.divisions)
+      op.dims.push_back({isOfSamples(division)      ? SplitKind::Sample
+                         : dividesWeights(division) ? SplitKind::Parameter
+                                                    : SplitKind::Attribute,
+                         division.extent.getConstant(),
+                         {}});
+    bool isActive = false;
+    for (Operation *operation : group.operations)
+      for (OpOperand &operand : operation->getOpOperands())
+        isActive |= addRead(group, operand, op);
+    for (Operation *operation : group.operations)
+      for (Value result : operation->getResults())
+        if (llvm::any_of(result.getUsers(), [&](Operation *user) {
+              return groupOf.contains(user) && groupOf.lookup(user) != number;
+            }))
+          addResult(group, number, result, op);
+    active.push_back(isActive);
+    graph.operators.push_back(std::move(op));
+  }
+
+  /// Whether gradients are wanted because of it.
+  bool addRead(const Group &group, OpOperand &operand, StepOperator &op) {
+    Value value = operand.get();
+    Operation *maker = value.getDefiningOp();
+    if (maker && group.operations.contains(maker))
+      return false;
+    if (isParameter(value) || (maker && fixed.contains(maker)))
+      return addFixed(group, operand, op);
+    if (!maker)
+      return false;
+    planner::DimMap along(dimsOf(value).size(), planner::kWhole);
+    for (auto [i, division] : llvm::enumerate(group.divisions))
+      if (auto it = division.reads.find(&operand); it != division.reads.end())
+        along[it->second.dim] = int32_t(i);
+    const bool isActive = isFloat(value) && active[groupOf.lookup(maker)];
+    const int32_t tensor = tensors.lookup(value);
+    if (llvm::none_of(op.reads, [&](const planner::TensorRead &known) {
+          return known.tensor == tensor && known.along == along;
+        }))
+      op.reads.push_back({tensor, std::move(along), isActive});
+    return isActive;
+  }
+
+  /// Parameters behind an operand, through what is made of them alone.
+  bool addFixed(const Group &group, OpOperand &operand, StepOperator &op) {
+    bool isAny = false;
+    using Divided = SmallVector<std::optional<DividedDim>>;
+    SmallVector<std::pair<Value, Divided>> open;
+    Divided first;
+    for (const Division &division : group.divisions) {
+      auto it = division.reads.find(&operand);
+      first.push_back(it == division.reads.end() ? std::nullopt
+                                                 : std::optional(it->second));
+    }
+    open.push_back({operand.get(), first});
+    while (!open.empty()) {
+      auto [value, divided] = open.pop_back_val();
+      if (isParameter(value)) {
+        isAny = true;
+        addWeightRead(value, divided, op);
+        continue;
+      }
+      Operation *maker = value.getDefiningOp();
+      for (OpOperand &part : maker->getOpOperands()) {
+        Divided parts;
+        for (auto [dim, division] : llvm::zip(divided, group.divisions)) {
+          parts.emplace_back();
+          if (!dim || maker->getNumResults() != 1)
+            continue;
+          if (const auto &step = finder.step(maker, -1, *dim, division.extent))
+            parts.back() = step->operands[part.getOperandNumber()];
+        }
+        open.push_back({part.get(), std::move(parts)});
+      }
+    }
+    return isAny;
+  }
+
+  void addWeightRead(Value value,
+                     llvm::ArrayRef<std::optional<DividedDim>> divided,
+                     StepOperator &op) {
+    planner::WeightRead read;
+    read.weight = weights.lookup(value);
+    read.along.assign(dimsOf(value).size(), planner::kWhole);
+    for (auto [i, dim] : llvm::enumerate(divided))
+      if (dim)
+        read.along[dim->dim] = int32_t(i);
+    for (planner::WeightRead &known : op.weights)
+      if (known.weight == read.weight) {
+        // Two reads of one weight that differ take all of it.
+        if (known.along != read.along)
+          known.along.assign(read.along.size(), planner::kWhole);
+        return;
+      }
+    op.weights.push_back(std::move(read));
+  }
+
+  void addResult(const Group &group, size_t number, Value result,
+                 StepOperator &op) {
+    planner::StepTensor tensor;
+    tensor.name = nodeOf(result.getDefiningOp()).str();
+    const auto sizes = sizesOf(result);
+    tensor.dims.assign(sizes->begin(), sizes->end());
+    tensor.elementBytes = elementBytesOf(result);
+    tensor.maker = int32_t(number);
+    tensor.along.assign(tensor.dims.size(), planner::kWhole);
+    for (auto [i, division] : llvm::enumerate(group.divisions))
+      tensor.along[division.values.lookup(result).dim] = int32_t(i);
+    tensors[result] = int32_t(graph.tensors.size());
+    op.results.push_back(int32_t(graph.tensors.size()));
+    graph.tensors.push_back(std::move(tensor));
+  }
+
+  /// What depends on parameters alone belongs to its first reader.
+  void markStages() {
+    Builder b(main.getContext());
+    for (Operation &op :
+         llvm::reverse(main.getBody().front().without_terminator())) {
+      auto it = groupOf.find(&op);
+      int64_t stage = it == groupOf.end() ? INT64_MAX : int64_t(it->second);
+      if (it == groupOf.end())
+        for (Operation *user : op.getUsers())
+          if (auto other = user->getAttrOfType<IntegerAttr>(kStageAttr))
+            stage = std::min(stage, other.getInt());
+      if (stage != INT64_MAX)
+        op.setAttr(kStageAttr, b.getI64IntegerAttr(stage));
+    }
+  }
+
+  func::FuncOp main;
+  OperatorGraph &graph;
+  DivisionFinder finder;
+  llvm::DenseSet<Operation *> fixed;
+  std::vector<Group> groups;
+  llvm::DenseMap<Operation *, size_t> groupOf;
+  llvm::DenseMap<Value, unsigned> samples;
+  llvm::DenseMap<Value, int32_t> weights, tensors;
+  std::vector<bool> active; ///< groups that gradients reach
+};
+
+} // namespace
+
+LogicalResult groupOperators(ModuleOp model, OperatorGraph &graph,
+                             std::string &wrong) {
+  auto main = model.lookupSymbol<func::FuncOp>("main");
+  if (!main || !main.getBody().hasOneBlock()) {
+    wrong = "has no function @main of one block";
+    return failure();
+  }
+  graph = OperatorGraph();
+  return Grouper(main, graph).run(wrong);
+}
+
+/// The weight that an operation without a stage updates, by what is made of
+/// its results; operations of several weights belong to the first one.
+static void addUpdates(func::FuncOp step, const OperatorPrices &prices,
+                       const llvm::StringMap<size_t> &numbers,
+                       OperatorGraph &graph) {
+  llvm::DenseMap<Operation *, size_t> ownerOf;
+  SmallVector<Operation *> open;
+  auto claim = [&](Value value, size_t owner) {
+    Operation *op = value.getDefiningOp();
+    if (op && !op->hasAttr(kStageAttr) && ownerOf.try_emplace(op, owner).second)
+      open.push_back(op);
+  };
+  for (auto [i, value] :
+       llvm::enumerate(step.getBody().front().getTerminator()->getOperands()))
+    if (auto state = step.getResultAttrOfType<StringAttr>(i, kStateAttr))
+      if (auto it = numbers.find(prices.ownerOf(state.getValue()));
+          it != numbers.end())
+        claim(value, it->second);
+  while (!open.empty()) {
+    Operation *op = open.pop_back_val();
+    const size_t owner = ownerOf.lookup(op);
+    for (size_t kind = 0; kind < graph.kinds; ++kind)
+      graph.weights[owner].updateSeconds[kind] += prices.seconds(op, kind);
+    for (Value operand : op->getOperands())
+      claim(operand, owner);
+  }
+}
+
+void addTimes(func::FuncOp step, const OperatorPrices &prices,
+              OperatorGraph &graph) {
+  graph.kinds = prices.kinds;
+  for (StepOperator &op : graph.operators) {
+    op.forwardSeconds.assign(graph.kinds, 0);
+    op.backwardSeconds.assign(graph.kinds, 0);
+  }
+  for (planner::StepWeight &weight : graph.weights) {
+    weight.updateSeconds.assign(graph.kinds, 0);
+    weight.stateBytes = 0;
+  }
+  for (Operation &op : step.getBody().front().without_terminator()) {
+    auto stage = op.getAttrOfType<IntegerAttr>(kStageAttr);
+    if (!stage || stage.getInt() < 0 ||
+        size_t(stage.getInt()) >= graph.operators.size())
+      continue;
+    StepOperator &own = graph.operators[stage.getInt()];
+    std::vector<double> &times =
+        op.hasAttr(kBackwardAttr) ? own.backwardSeconds : own.forwardSeconds;
+    for (size_t kind = 0; kind < graph.kinds; ++kind)
+      times[kind] += prices.seconds(&op, kind);
+  }
+  llvm::StringMap<size_t> numbers;
+  for (auto [i, weight] : llvm::enumerate(graph.weights))
+    numbers[weight.name] = i;
+  for (BlockArgument argument : step.getArguments())
+    if (auto state = step.getArgAttrOfType<StringAttr>(argument.getArgNumber(),
+                                                       kStateAttr))
+      if (auto it = numbers.find(prices.ownerOf(state.getValue()));
+          it != numbers.end())
+        graph.weights[it->second].stateBytes +=
+            int64_t(bytesOf(Value(argument)));
+  addUpdates(step, prices, numbers, graph);
+}
+
+} // namespace mlc::dist
