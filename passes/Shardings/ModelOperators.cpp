@@ -76,8 +76,8 @@ struct Group {
 
 class Grouper {
 public:
-  Grouper(func::FuncOp main, OperatorGraph &graph)
-      : main(main), graph(graph), finder(main.getContext()) {}
+  Grouper(func::FuncOp main, OperatorGraph &graph, const PartPrices *prices)
+      : main(main), graph(graph), prices(prices), finder(main.getContext()) {}
 
   LogicalResult run(std::string &wrong) {
     for (Operation &op : main.getBody().front().without_terminator())
@@ -161,8 +161,8 @@ private:
     for (Operation *op : group.operations)
       for (OpOperand &operand : op->getOpOperands()) {
         Operation *maker = operand.get().getDefiningOp();
-        if ((maker ? fixed.contains(maker) || group.operations.contains(maker)
-                   : isParameter(operand.get())))
+        if (isFixed(operand.get()) ||
+            (maker && group.operations.contains(maker)))
           continue;
         for (auto [d, size] : llvm::enumerate(*sizesOf(operand.get())))
           if (size > 1 && !isKnown([&](const Division &known) {
@@ -265,12 +265,27 @@ private:
     });
   }
 
-  bool dividesWeights(const Division &division) {
-    return llvm::any_of(division.reads, [&](const auto &read) {
-      return isParameter(read.first->get()) ||
-             (read.first->get().getDefiningOp() &&
-              fixed.contains(read.first->get().getDefiningOp()));
-    });
+  SplitKind kindOf(const Group &group, size_t number) {
+    if (isOfSamples(group.divisions[number]))
+      return SplitKind::Sample;
+    StepOperator scratch;
+    for (Operation *op : group.operations)
+      for (OpOperand &operand : op->getOpOperands())
+        if (isFixed(operand.get()))
+          addFixed(group, operand, scratch);
+    return llvm::any_of(scratch.weights,
+                        [&](const planner::WeightRead &read) {
+                          return llvm::is_contained(read.along,
+                                                    int32_t(number));
+                        })
+               ? SplitKind::Parameter
+               : SplitKind::Attribute;
+  }
+
+  /// Whether it depends on parameters alone.
+  bool isFixed(Value value) const {
+    Operation *maker = value.getDefiningOp();
+    return maker ? fixed.contains(maker) : isParameter(value);
   }
 
   void addWeights() {
@@ -295,30 +310,31 @@ private:
   }
 
   /// Samples first, parameters last, where neighbours have them.
-  void sortDivisions(Group &group) {
-    auto kind = [&](const Division &division) {
-      return isOfSamples(division)      ? SplitKind::Sample
-             : dividesWeights(division) ? SplitKind::Parameter
-                                        : SplitKind::Attribute;
-    };
-    llvm::stable_sort(group.divisions,
-                      [&](const Division &a, const Division &b) {
-                        return kind(a) < kind(b);
-                      });
+  std::vector<SplitKind> sortDivisions(Group &group) {
+    std::vector<std::pair<SplitKind, size_t>> order;
+    for (size_t i = 0; i < group.divisions.size(); ++i)
+      order.push_back({kindOf(group, i), i});
+    llvm::sort(order);
+    std::vector<Division> sorted;
+    std::vector<SplitKind> kinds;
+    for (const auto &[kind, number] : order) {
+      sorted.push_back(std::move(group.divisions[number]));
+      kinds.push_back(kind);
+    }
+    group.divisions = std::move(sorted);
+    return kinds;
   }
 
   void addOperator(size_t number) {
     Group &group = groups[number];
-    sortDivisions(group);
+    const std::vector<SplitKind> kinds = sortDivisions(group);
     StepOperator op;
     op.name = nodeOf(group.root).str();
     op.type = group.root->getName().stripDialect().str();
-    for (const Division &division : group.divisions)
-      op.dims.push_back({isOfSamples(division)      ? SplitKind::Sample
-                         : dividesWeights(division) ? SplitKind::Parameter
-                                                    : SplitKind::Attribute,
-                         division.extent.getConstant(),
-                         {}});
+    for (auto [kind, division] : llvm::zip(kinds, group.divisions))
+      op.dims.push_back({kind, division.extent.getConstant(),
+                         prices ? sharesOf(group, division)
+                                : decltype(planner::OperatorDim::shares)()});
     bool isActive = false;
     for (Operation *operation : group.operations)
       for (OpOperand &operand : operation->getOpOperands())
@@ -333,13 +349,35 @@ private:
     graph.operators.push_back(std::move(op));
   }
 
+  /// Each operation's share, by itself, of what it takes in the model.
+  std::vector<std::pair<int32_t, double>> sharesOf(const Group &group,
+                                                   const Division &division) {
+    std::vector<std::pair<int32_t, double>> shares;
+    const int64_t extent = division.extent.getConstant();
+    for (int32_t parts = 2; parts <= prices->devices; ++parts) {
+      if (prices->devices % parts || extent % parts)
+        continue;
+      double whole = 0, part = 0;
+      for (Operation *op : group.operations) {
+        const double seconds = prices->seconds(op);
+        whole += seconds;
+        part += seconds *
+                finder.shareOf(op, division.values.lookup(op->getResult(0)),
+                               division.extent, parts, prices->seconds);
+      }
+      if (whole > 0)
+        shares.push_back({parts, std::clamp(part / whole, 1e-6, 1.0)});
+    }
+    return shares;
+  }
+
   /// Whether gradients are wanted because of it.
   bool addRead(const Group &group, OpOperand &operand, StepOperator &op) {
     Value value = operand.get();
     Operation *maker = value.getDefiningOp();
     if (maker && group.operations.contains(maker))
       return false;
-    if (isParameter(value) || (maker && fixed.contains(maker)))
+    if (isFixed(value))
       return addFixed(group, operand, op);
     if (!maker)
       return false;
@@ -444,6 +482,7 @@ private:
 
   func::FuncOp main;
   OperatorGraph &graph;
+  const PartPrices *prices;
   DivisionFinder finder;
   llvm::DenseSet<Operation *> fixed;
   std::vector<Group> groups;
@@ -456,14 +495,14 @@ private:
 } // namespace
 
 LogicalResult groupOperators(ModuleOp model, OperatorGraph &graph,
-                             std::string &wrong) {
+                             std::string &wrong, const PartPrices *prices) {
   auto main = model.lookupSymbol<func::FuncOp>("main");
   if (!main || !main.getBody().hasOneBlock()) {
     wrong = "has no function @main of one block";
     return failure();
   }
   graph = OperatorGraph();
-  return Grouper(main, graph).run(wrong);
+  return Grouper(main, graph, prices).run(wrong);
 }
 
 /// The weight that an operation without a stage updates, by what is made of

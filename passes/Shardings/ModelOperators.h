@@ -17,6 +17,12 @@
 
 namespace mlc::dist {
 
+/// What parts of operations take on a device of the first kind.
+struct PartPrices {
+  std::function<double(mlir::Operation *)> seconds;
+  int32_t devices = 1; ///< which numbers of parts count: those that divide it
+};
+
 /// Makes the graph of @main of a model as it is imported, without times. Each
 /// operation that depends on inputs gets the number of its operator as its
 /// stage (kStageAttr), so that differentiation says of what it makes which
@@ -24,13 +30,15 @@ namespace mlc::dist {
 ///
 /// Dims of an operator are those along which all that it does can be divided
 /// without an exchange inside; halos would be one. A dim that follows from the
-/// first dim of an input is one of samples.
+/// first dim of an input is one of samples. With `prices` the dims have the
+/// shares that parts take of the forward pass (OperatorDim::shares).
 ///
 /// On failure `wrong` says why: the model has dims that are not known, or
 /// nothing to plan.
 mlir::LogicalResult groupOperators(mlir::ModuleOp model,
                                    planner::OperatorGraph &graph,
-                                   std::string &wrong);
+                                   std::string &wrong,
+                                   const PartPrices *prices = nullptr);
 
 struct OperatorPrices {
   size_t kinds = 1; ///< of devices

@@ -1,6 +1,7 @@
 //===- OperatorDims.cpp - How groups of operations can be divided ---------===//
 
 #include "passes/Shardings/OperatorDims.h"
+#include "passes/Shardings/PartSeconds.h"
 
 using namespace mlir;
 
@@ -14,11 +15,18 @@ static bool isEqual(const DividedDim &a, const DividedDim &b) {
 DivisionFinder::DivisionFinder(MLIRContext *context)
     : axis(AxisAttr::get(context, "part", IntExpr::constant(context, 2))) {}
 
+DivisionFinder::Query::Query(Operation *op, int operand, DividedDim divided,
+                             IntExpr extent, int32_t parts)
+    : name(op->getName()), attributes(op->getAttrDictionary()),
+      operands(op->operand_type_begin(), op->operand_type_end()),
+      operand(operand), dim(divided.dim), extent(extent.getAsOpaquePointer()),
+      unit(divided.unit.getAsOpaquePointer()), parts(parts) {}
+
 bool DivisionFinder::Query::operator<(const Query &other) const {
   auto key = [](const Query &query) {
     return std::tuple(query.name.getAsOpaquePointer(),
                       query.attributes.getAsOpaquePointer(), query.operand,
-                      query.dim, query.extent, query.unit,
+                      query.dim, query.extent, query.unit, query.parts,
                       query.operands.size());
   };
   if (key(*this) != key(other))
@@ -32,17 +40,10 @@ bool DivisionFinder::Query::operator<(const Query &other) const {
 const std::optional<DivisionFinder::Step> &
 DivisionFinder::step(Operation *op, int operand, DividedDim divided,
                      IntExpr extent) {
-  Query query{op->getName(),
-              op->getAttrDictionary(),
-              {op->operand_type_begin(), op->operand_type_end()},
-              operand,
-              divided.dim,
-              extent.getAsOpaquePointer(),
-              divided.unit.getAsOpaquePointer()};
+  const Query query(op, operand, divided, extent);
   auto it = known.find(query);
   if (it == known.end())
-    it = known.emplace(std::move(query), findStep(op, operand, divided, extent))
-             .first;
+    it = known.emplace(query, findStep(op, operand, divided, extent)).first;
   return it->second;
 }
 
@@ -74,6 +75,36 @@ std::optional<DivisionFinder::Step> DivisionFinder::findStep(Operation *op,
         input ? std::optional(DividedDim{input->dim, input->unit})
               : std::nullopt);
   return step;
+}
+
+double
+DivisionFinder::shareOf(Operation *op, DividedDim result, IntExpr extent,
+                        int32_t parts,
+                        llvm::function_ref<double(Operation *)> seconds) {
+  auto [it, isNew] =
+      shares.try_emplace(Query(op, -1, result, extent, parts), 1.0 / parts);
+  if (!isNew)
+    return it->second;
+  const std::optional<Definition> definition = meaningOf(op);
+  const auto several = AxisAttr::get(
+      op->getContext(), "part", IntExpr::constant(op->getContext(), parts));
+  if (!definition)
+    return it->second;
+  auto factor =
+      findFactor(*definition, {true, definition->results[0]},
+                 Place::split(result.dim, extent, result.unit), several);
+  if (!factor)
+    return it->second;
+  const auto plan = makePlan(op, *definition, std::move(*factor),
+                             Kinds(op->getNumOperands()));
+  if (!plan)
+    return it->second;
+  const auto whole =
+      secondsOfPart(op, planWhole(op, *definition), several, seconds);
+  const auto part = secondsOfPart(op, *plan, several, seconds);
+  if (whole && part && *whole > 0)
+    it->second = *part / *whole;
+  return it->second;
 }
 
 /// False if the operation cannot be divided as its neighbours are.

@@ -50,15 +50,27 @@ public:
   const std::optional<Step> &step(mlir::Operation *op, int operand,
                                   DividedDim divided, IntExpr extent);
 
+  /// Of the time that the operation takes by itself, what one of `parts` parts
+  /// takes, of those that divide its result so; 1 / parts if a part has no
+  /// price.
+  double shareOf(mlir::Operation *op, DividedDim result, IntExpr extent,
+                 int32_t parts,
+                 llvm::function_ref<double(mlir::Operation *)> seconds);
+
 private:
+  /// What of an operation is asked for; operations that are alike are one.
   struct Query {
+    Query(mlir::Operation *op, int operand, DividedDim divided, IntExpr extent,
+          int32_t parts = 0);
+    bool operator<(const Query &other) const;
+
     mlir::OperationName name;
     mlir::DictionaryAttr attributes;
     llvm::SmallVector<mlir::Type, 3> operands;
     int operand; ///< that is divided; -1: the result
     unsigned dim;
     const void *extent, *unit;
-    bool operator<(const Query &other) const;
+    int32_t parts;
   };
   bool follow(const Group &group, Division &division,
               llvm::SetVector<mlir::Operation *> &open);
@@ -69,6 +81,7 @@ private:
 
   AxisAttr axis;
   std::map<Query, std::optional<Step>> known;
+  std::map<Query, double> shares;
 };
 
 } // namespace mlc::dist

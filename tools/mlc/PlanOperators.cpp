@@ -16,7 +16,7 @@ llvm::Error mlc::cli::planOperators(const OperatorRequest &request,
   if (request.model.target.getNumOccurrences() == 0 && !target.empty())
     request.model.target = target;
   auto step = readStepOperators(request.model, request.training,
-                                request.optimizer, request.samples, cluster);
+                                request.optimizer, request.samples, cluster, int32_t(request.ranks));
   if (!step)
     return step.takeError();
   for (const StepOperator &op : step->graph.operators) {
@@ -25,7 +25,8 @@ llvm::Error mlc::cli::planOperators(const OperatorRequest &request,
                                 op.forwardSeconds[0] * 1e3,
                                 op.backwardSeconds[0] * 1e3);
     for (const OperatorDim &dim : op.dims)
-      llvm::outs() << " " << "SAP"[int(dim.kind)] << dim.extent;
+      { llvm::outs() << " " << "SAP"[int(dim.kind)] << dim.extent;
+      for (auto &[n, share] : dim.shares) llvm::outs() << fmt::format(" {}:{:.3f}", n, share); }
     llvm::outs() << "] reads";
     for (const TensorRead &read : op.reads) {
       llvm::outs() << " " << step->graph.tensors[read.tensor].name << "(";
@@ -45,8 +46,7 @@ llvm::Error mlc::cli::planOperators(const OperatorRequest &request,
   const Network network(cluster);
   StepSimulator simulator(
       step->graph, network,
-      std::vector<int32_t>(step->kinds.begin(),
-                           step->kinds.begin() + request.ranks),
+      step->kinds,
       splitSamples(step->graph, int32_t(request.ranks)));
   llvm::outs() << "data parallel " << toText(simulator.span()) << " "
                << simulator.bytes() << " bytes\n";

@@ -1,7 +1,9 @@
 //===- StepOperators.cpp - The operators of a model's step ----------------===//
 
 #include "tools/mlc/StepOperators.h"
+#include "codegen/Backends.h"
 #include "dialects/Module/States.h"
+#include "passes/Optimize/ApplyRules.h"
 #include "passes/Shardings/ModelOperators.h"
 #include "passes/Shardings/ModelShardings.h"
 #include "tools/mlc/DeviceCosts.h"
@@ -26,18 +28,24 @@ static std::vector<int64_t> numberKinds(const DeviceCosts &costs, int64_t ranks,
   return first;
 }
 
-llvm::Expected<StepOperators>
-mlc::cli::readStepOperators(const ModelOptions &model,
-                            const TrainingFlags &training,
-                            const OptimizerFlags &optimizer, int64_t batch,
-                            const simulator::Cluster &cluster) {
+llvm::Expected<StepOperators> mlc::cli::readStepOperators(
+    const ModelOptions &model, const TrainingFlags &training,
+    const OptimizerFlags &optimizer, int64_t batch,
+    const simulator::Cluster &cluster, int32_t devices) {
+  auto target = parseTargetOption(model.target);
+  if (!target)
+    return target.takeError();
+  const CostModel cost =
+      makeCostModel({*target, findBackend(*target)}, RewriteOptions());
+  const dist::PartPrices parts{
+      [&](mlir::Operation *op) { return cost.seconds(op); }, devices};
   StepOperators step;
   std::string wrong;
   // One rank that has all; the graph is marked before it is differentiated.
   runtime::Plan alone;
   alone.training.emplace();
   auto mark = [&](mlir::ModuleOp graph, runtime::TrainingPlan &) {
-    if (mlir::failed(dist::groupOperators(graph, step.graph, wrong)) &&
+    if (mlir::failed(dist::groupOperators(graph, step.graph, wrong, &parts)) &&
         wrong.empty())
       wrong = "cannot be planned";
   };
@@ -55,8 +63,7 @@ mlc::cli::readStepOperators(const ModelOptions &model,
   auto costs = DeviceCosts::make(*read->compilation, model, cluster);
   if (!costs)
     return costs.takeError();
-  const std::vector<int64_t> ranks =
-      numberKinds(*costs, cluster.countRanks(), step.kinds);
+  const std::vector<int64_t> ranks = numberKinds(*costs, devices, step.kinds);
   dist::OperatorPrices prices;
   prices.kinds = ranks.size();
   prices.seconds = [&](mlir::Operation *op, size_t kind) {

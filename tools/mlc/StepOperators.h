@@ -13,18 +13,19 @@ namespace mlc::cli {
 /// A step of training as planners of operators know it.
 struct StepOperators {
   planner::OperatorGraph graph;
-  /// Of each rank of the cluster, of those that the graph's times are of.
+  /// Of each device, of those that the graph's times are of.
   std::vector<int32_t> kinds;
   std::string hash; ///< of the model
 };
 
 /// Reads the step of a model on one rank, and prices it for each kind of device
-/// of a cluster. A positive `batch` sets open samples. Fails as
+/// among the first `devices` ranks of a cluster, of which it has as many. A
+/// positive `batch` sets open samples. Fails as
 /// readTrainingModel does, and for a model whose dims are open.
 llvm::Expected<StepOperators>
 readStepOperators(const ModelOptions &model, const TrainingFlags &training,
                   const OptimizerFlags &optimizer, int64_t batch,
-                  const simulator::Cluster &cluster);
+                  const simulator::Cluster &cluster, int32_t devices);
 
 } // namespace mlc::cli
 
