@@ -5,7 +5,6 @@
 
 #include "planner/operators/Strategy.h"
 #include "simulator/cluster/Network.h"
-#include <unordered_map>
 
 namespace mlc::planner {
 
@@ -20,41 +19,51 @@ struct ExchangeCost {
 /// devices. What was priced is known the next time.
 class Exchanges {
 public:
-  explicit Exchanges(const simulator::Network &network) : network(network) {}
+  explicit Exchanges(const simulator::Network &network)
+      : network(network), table(1 << 10) {}
+
+  /// The number of a tensor's size for the functions below; tensors of one size
+  /// have one number. There are at most kMostTensorDims dims.
+  int32_t addShape(const std::vector<int64_t> &dims, int32_t elementBytes);
 
   /// Brings a tensor from where it is to where it is read: each device gets
   /// what it needs and does not have. A group of devices, as a node, gets what
   /// several of them need once and passes it on inside. Each link takes its
-  /// bytes over its rate; the slowest, and the latency of the outermost level,
-  /// are the time. For a transfer from one device to another that is
-  /// Network::transfer. The way back, sums of gradients, takes as long.
-  ExchangeCost move(const std::vector<int64_t> &dims, int32_t elementBytes,
-                    const Layout &from, const Layout &to);
+  /// bytes over its rate; the slowest, and the longest latency, are the time.
+  /// For a transfer from one device to another that is Network::transfer. The
+  /// way back, sums of gradients, takes as long.
+  ExchangeCost move(int32_t shape, const Layout &from, const Layout &to);
 
   /// Adds up the gradients of a weight that several operators read, in the
   /// layouts given, which differ. Copies of a part are summed by the engine's
   /// own all-reduce; further layouts send their sums to the first one and get
   /// the sum back.
-  ExchangeCost sum(const std::vector<int64_t> &dims, int32_t elementBytes,
-                   const std::vector<Layout> &layouts);
+  ExchangeCost sum(int32_t shape, const std::vector<Layout> &layouts);
 
 private:
-  struct Key {
+  struct Shape {
     std::vector<int64_t> dims;
     int32_t elementBytes;
-    Layout from, to;
-    bool operator==(const Key &) const = default;
+    bool operator==(const Shape &) const = default;
   };
-  struct Hash {
-    size_t operator()(const Key &key) const;
+  /// An exchange that was priced; -1: the place is free. Of sums of copies both
+  /// layouts are the same.
+  struct Known {
+    int32_t shape = -1;
+    Layout from, to;
+    ExchangeCost cost;
   };
 
-  ExchangeCost priceMove(const std::vector<int64_t> &dims, int32_t elementBytes,
-                         const Layout &from, const Layout &to) const;
-  ExchangeCost sumCopies(double bytes, const Layout &layout) const;
+  Known &find(int32_t shape, const Layout &from, const Layout &to, bool &isNew);
+  void grow();
+  ExchangeCost priceMove(const Shape &shape, const Layout &from,
+                         const Layout &to) const;
+  ExchangeCost sumCopies(const Shape &shape, const Layout &layout) const;
 
   simulator::Network network;
-  std::unordered_map<Key, ExchangeCost, Hash> known;
+  std::vector<Shape> shapes;
+  std::vector<Known> table; ///< open addressing, a power of two
+  size_t used = 0;
 };
 
 } // namespace mlc::planner

@@ -16,6 +16,12 @@ StepSimulator::StepSimulator(const OperatorGraph &graph,
   for (int32_t kind : this->kinds)
     isUniform &= kind == this->kinds.front();
   const size_t count = graph.operators.size();
+  for (const StepTensor &tensor : graph.tensors)
+    tensorShapes.push_back(
+        exchanges.addShape(tensor.dims, tensor.elementBytes));
+  for (const StepWeight &weight : graph.weights)
+    weightShapes.push_back(
+        exchanges.addShape(weight.dims, weight.elementBytes));
   findEdges();
   findWeights();
   forwardTimes.resize(count * graph.kinds);
@@ -56,16 +62,17 @@ void StepSimulator::findEdges() {
 
 void StepSimulator::findWeights() {
   weights.resize(graph.weights.size());
+  weightReads.resize(graph.weights.size());
   sumsBehind.resize(graph.operators.size());
   for (size_t i = 0; i < graph.operators.size(); ++i)
     for (size_t r = 0; r < graph.operators[i].weights.size(); ++r) {
       const int32_t weight = graph.operators[i].weights[r].weight;
       if (graph.weights[weight].isTrained)
-        weights[weight].reads.push_back({int32_t(i), int32_t(r)});
+        weightReads[weight].push_back({int32_t(i), int32_t(r)});
     }
   for (size_t w = 0; w < weights.size(); ++w)
-    if (!weights[w].reads.empty())
-      sumsBehind[weights[w].reads.front().first].push_back(int32_t(w));
+    if (!weightReads[w].empty())
+      sumsBehind[weightReads[w].front().first].push_back(int32_t(w));
   for (size_t i = sumsBehind.size(); i-- > 0;)
     updateOrder.insert(updateOrder.end(), sumsBehind[i].begin(),
                        sumsBehind[i].end());
@@ -103,8 +110,7 @@ void StepSimulator::priceTensor(int32_t number) {
         break;
       }
     edge.cost = edge.first == all[i]
-                    ? exchanges.move(tensor.dims, tensor.elementBytes, from,
-                                     edge.layout)
+                    ? exchanges.move(tensorShapes[number], from, edge.layout)
                     : ExchangeCost();
     edge.returns = false;
     if (graph.operators[edge.reader].reads[edge.read].hasGradient)
@@ -113,18 +119,20 @@ void StepSimulator::priceTensor(int32_t number) {
 }
 
 void StepSimulator::priceWeight(int32_t number) {
-  Weight &weight = weights[number];
-  undoneWeights.push_back({number, weight});
-  weight.layouts.clear();
-  for (const auto &[op, read] : weight.reads) {
+  Copies &weight = weights[number];
+  std::vector<Layout> layouts;
+  for (const auto &[op, read] : weightReads[number]) {
     const Layout layout =
         layoutOf(graph.operators[op].weights[read].along, current[op]);
-    if (std::find(weight.layouts.begin(), weight.layouts.end(), layout) ==
-        weight.layouts.end())
-      weight.layouts.push_back(layout);
+    // Mostly they are all alike.
+    if (std::find(layouts.rbegin(), layouts.rend(), layout) == layouts.rend())
+      layouts.push_back(layout);
   }
-  const StepWeight &own = graph.weights[number];
-  weight.cost = exchanges.sum(own.dims, own.elementBytes, weight.layouts);
+  if (layouts == weight.layouts)
+    return;
+  undoneWeights.push_back({number, std::move(weight)});
+  weight.layouts = std::move(layouts);
+  weight.cost = exchanges.sum(weightShapes[number], weight.layouts);
 }
 
 /// An operator's tensors and weights may be priced several times.
@@ -145,7 +153,7 @@ int64_t StepSimulator::countBytes() const {
   int64_t bytes = 0;
   for (const Edge &edge : edges)
     bytes += edge.cost.bytes * (edge.returns ? 2 : 1);
-  for (const Weight &weight : weights)
+  for (const Copies &weight : weights)
     bytes += weight.cost.bytes;
   return bytes;
 }
@@ -158,7 +166,7 @@ Time StepSimulator::set(Strategies strategies) {
     if (!ofTensor[i].empty())
       priceTensor(int32_t(i));
   for (size_t i = 0; i < weights.size(); ++i)
-    if (!weights[i].reads.empty())
+    if (!weightReads[i].empty())
       priceWeight(int32_t(i));
   proposedFrom = 0;
   computing.assign(kinds.size(), 0);
@@ -277,9 +285,9 @@ void StepSimulator::runBackward(int32_t op) {
 }
 
 void StepSimulator::runSum(int32_t number) {
-  const Weight &weight = weights[number];
+  const Copies &weight = weights[number];
   Time made = 0;
-  for (const auto &[op, read] : weight.reads)
+  for (const auto &[op, read] : weightReads[number])
     made = std::max(made, ends.backward[op]);
   if (weight.cost.time == 0) {
     ends.sums[number] = 0;
@@ -297,7 +305,7 @@ void StepSimulator::runUpdates() {
   std::vector<Time> durations(graph.kinds);
   std::vector<uint8_t> isDone;
   for (int32_t number : updateOrder) {
-    const Weight &weight = weights[number];
+    const Copies &weight = weights[number];
     isDone.assign(kinds.size(), 0);
     for (const Layout &layout : weight.layouts) {
       for (size_t kind = 0; kind < graph.kinds; ++kind)

@@ -80,8 +80,8 @@ private:
     int32_t first = 0;
     bool returns = false; ///< a gradient goes back
   };
-  struct Weight {
-    std::vector<std::pair<int32_t, int32_t>> reads; ///< operator, its read
+  /// Where a weight is.
+  struct Copies {
     /// Those that differ, in the order of readers.
     std::vector<Layout> layouts;
     ExchangeCost cost;
@@ -122,7 +122,10 @@ private:
   /// Edges that an operator reads, and edges and readers of its results.
   std::vector<std::vector<int32_t>> reads, readers;
   std::vector<std::vector<int32_t>> ofTensor; ///< edges
-  std::vector<Weight> weights;
+  std::vector<std::vector<std::pair<int32_t, int32_t>>>
+      weightReads; ///< by weight: operator, its read
+  std::vector<Copies> weights;
+  std::vector<int32_t> tensorShapes, weightShapes; ///< of exchanges
   /// By operator: weights whose sums follow its backward pass.
   std::vector<std::vector<int32_t>> sumsBehind;
   std::vector<int32_t> updateOrder; ///< weights
@@ -140,7 +143,7 @@ private:
 
   std::vector<Change> undoneChanges;
   std::vector<std::pair<int32_t, Edge>> undoneEdges;
-  std::vector<std::pair<int32_t, Weight>> undoneWeights;
+  std::vector<std::pair<int32_t, Copies>> undoneWeights;
   int64_t steps = 0;
 };
 

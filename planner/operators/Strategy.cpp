@@ -71,8 +71,8 @@ Layout mlc::planner::layoutOf(const DimMap &along, const Strategy &strategy) {
   layout.count = count;
   for (size_t d = 0; d < along.size(); ++d)
     if (along[d] != kWhole && strategy.degrees[along[d]] > 1) {
-      layout.degrees[d] = strategy.degrees[along[d]];
-      layout.strides[d] = strides[along[d]];
+      layout.degrees[d] = uint16_t(strategy.degrees[along[d]]);
+      layout.strides[d] = uint16_t(strides[along[d]]);
     }
   return layout;
 }

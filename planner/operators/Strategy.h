@@ -49,7 +49,7 @@ Strategies splitSamples(const OperatorGraph &graph, int32_t devices,
 /// on device `first` + i. Along other dims of the operator there are copies.
 struct Layout {
   int32_t first = 0, count = 1;
-  std::array<int32_t, kMostTensorDims> degrees, strides;
+  std::array<uint16_t, kMostTensorDims> degrees, strides;
 
   Layout() {
     degrees.fill(1);

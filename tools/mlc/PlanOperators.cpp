@@ -1,7 +1,8 @@
 //===- PlanOperators.cpp - Which devices share which operator -------------===//
 
 #include "tools/mlc/PlanOperators.h"
-#include "planner/operators/StepSimulator.h"
+#include "planner/operators/Mcmc.h"
+#include <chrono>
 #include "tools/mlc/Failure.h"
 #include <fmt/format.h>
 
@@ -50,6 +51,18 @@ llvm::Error mlc::cli::planOperators(const OperatorRequest &request,
       splitSamples(step->graph, int32_t(request.ranks)));
   llvm::outs() << "data parallel " << toText(simulator.span()) << " "
                << simulator.bytes() << " bytes\n";
+  StrategySpace space(step->graph, int32_t(request.ranks));
+  llvm::outs() << "space 10^" << space.digits() << "\n";
+  if (request.isMcmc) {
+    McmcOptions options;
+    options.seed = request.seed;
+    if (request.budget)
+      options.proposals = request.budget;
+    if (getenv("BETA")) options.beta = atof(getenv("BETA"));
+    auto begin = std::chrono::steady_clock::now();
+    OperatorPlan plan = walk(simulator, space, options);
+    llvm::outs() << "mcmc " << toText(plan.span) << " " << plan.bytes << " accepted " << plan.accepted << " of " << plan.proposals << " in " << std::chrono::duration<double>(std::chrono::steady_clock::now()-begin).count() << "s, steps " << simulator.countSteps() << "\n";
+  }
   simulator.set(splitSamples(step->graph, 1));
   llvm::outs() << "one " << toText(simulator.span()) << "\n";
   return llvm::Error::success();

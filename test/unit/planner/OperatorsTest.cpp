@@ -81,7 +81,7 @@ private:
   }
   ExchangeCost costOf(int32_t tensor, const Layout &to) {
     const StepTensor &own = graph.tensors[tensor];
-    return exchanges.move(own.dims, own.elementBytes,
+    return exchanges.move(exchanges.addShape(own.dims, own.elementBytes),
                           layoutOf(own.along, strategies[own.maker]), to);
   }
   int32_t add(Time duration, std::vector<Layout> layouts, bool isExchange,
@@ -156,8 +156,9 @@ private:
     if (layouts.empty())
       return;
     const ExchangeCost cost =
-        exchanges.sum(graph.weights[weight].dims,
-                      graph.weights[weight].elementBytes, layouts);
+        exchanges.sum(exchanges.addShape(graph.weights[weight].dims,
+                                         graph.weights[weight].elementBytes),
+                      layouts);
     bytes += cost.bytes;
     sums.push_back(
         {weight, cost.time ? add(cost.time, layouts, true, made) : kNoTask});
@@ -313,7 +314,7 @@ TEST_CASE("an exchange takes what links take") {
   const Cluster cluster = openShipped("cluster:flexflow-p100");
   const Network network(cluster);
   Exchanges exchanges(network);
-  const std::vector<int64_t> dims{64, 64};
+  const int32_t shape = exchanges.addShape({64, 64}, 4);
   auto rows = [](int32_t first, int32_t count) {
     Layout layout;
     layout.first = first;
@@ -323,23 +324,23 @@ TEST_CASE("an exchange takes what links take") {
   Layout columns = rows(0, 1);
   columns.count = columns.degrees[1] = 4;
   // One device to another, near and far.
-  CHECK(exchanges.move(dims, 4, rows(0, 1), rows(3, 1)).time ==
+  CHECK(exchanges.move(shape, rows(0, 1), rows(3, 1)).time ==
         network.transfer(0, 3, 64 * 64 * 4));
-  CHECK(exchanges.move(dims, 4, rows(0, 1), rows(9, 1)).time ==
+  CHECK(exchanges.move(shape, rows(0, 1), rows(9, 1)).time ==
         network.transfer(0, 9, 64 * 64 * 4));
   // Rows to columns in a node: each gets three quarters of its quarter.
-  const ExchangeCost turned = exchanges.move(dims, 4, rows(0, 4), columns);
+  const ExchangeCost turned = exchanges.move(shape, rows(0, 4), columns);
   CHECK(turned.bytes == 64 * 64 * 4 * 3 / 4);
   CHECK(turned.time == toTime(64 * 64 * 3 / 4 / 3.6e10) + toTime(3.4e-6));
   // All to all of 8 devices of two nodes: each node gets the other's half once.
   Layout whole = rows(0, 1);
   whole.count = 8;
-  const ExchangeCost gathered = exchanges.move(dims, 4, rows(0, 8), whole);
+  const ExchangeCost gathered = exchanges.move(shape, rows(0, 8), whole);
   CHECK(gathered.bytes == 7 * 64 * 64 * 4);
   CHECK(gathered.time == toTime(64 * 64 * 2 / 1.25e10) + toTime(5e-6));
   // What all have is taken at home.
-  CHECK(exchanges.move(dims, 4, whole, rows(0, 8)).bytes == 0);
-  CHECK(exchanges.move(dims, 4, rows(0, 4), rows(0, 4)).time == 0);
+  CHECK(exchanges.move(shape, whole, rows(0, 8)).bytes == 0);
+  CHECK(exchanges.move(shape, rows(0, 4), rows(0, 4)).time == 0);
 }
 
 TEST_CASE("graphs that make no sense are refused") {
