@@ -132,6 +132,10 @@ void StepSimulator::priceWeight(int32_t number) {
     return;
   undoneWeights.push_back({number, std::move(weight)});
   weight.layouts = std::move(layouts);
+  weight.updates.clear();
+  for (const Layout &layout : weight.layouts)
+    for (double seconds : graph.weights[number].updateSeconds)
+      weight.updates.push_back(simulator::toTime(seconds / layout.parts()));
   weight.cost = exchanges.sum(weightShapes[number], weight.layouts);
 }
 
@@ -235,10 +239,18 @@ Time StepSimulator::exchange(std::span<const Layout *const> layouts, Time ready,
 Time StepSimulator::compute(int32_t first, int32_t count, const Time *durations,
                             Time ready) {
   Time last = 0;
-  for (int32_t i = first; i < first + count; ++i) {
-    const Time duration = durations[isUniform ? kinds.front() : kinds[i]];
-    computing[i] = std::max(computing[i], ready) + duration;
-    last = std::max(last, computing[i]);
+  Time *const begin = computing.data() + first;
+  if (isUniform) {
+    const Time duration = durations[kinds.front()];
+    for (Time *end = begin; end != begin + count; ++end) {
+      *end = std::max(*end, ready) + duration;
+      last = std::max(last, *end);
+    }
+    return last;
+  }
+  for (int32_t i = 0; i < count; ++i) {
+    begin[i] = std::max(begin[i], ready) + durations[kinds[first + i]];
+    last = std::max(last, begin[i]);
   }
   return last;
 }
@@ -293,29 +305,32 @@ void StepSimulator::runSum(int32_t number) {
     ends.sums[number] = 0;
     return;
   }
-  std::vector<const Layout *> all;
+  meeting.clear();
   for (const Layout &layout : weight.layouts)
-    all.push_back(&layout);
-  ends.sums[number] = exchange(all, made, weight.cost.time);
+    meeting.push_back(&layout);
+  ends.sums[number] = exchange(meeting, made, weight.cost.time);
 }
 
 /// Of a weight in several layouts, a device updates what it has in the first
 /// one of them that it is in.
 void StepSimulator::runUpdates() {
-  std::vector<Time> durations(graph.kinds);
-  std::vector<uint8_t> isDone;
   for (int32_t number : updateOrder) {
     const Copies &weight = weights[number];
-    isDone.assign(kinds.size(), 0);
+    if (weight.layouts.size() == 1) {
+      const Layout &layout = weight.layouts.front();
+      compute(layout.first, layout.count, weight.updates.data(),
+              ends.sums[number]);
+      continue;
+    }
+    isUpdated.assign(kinds.size(), 0);
+    const Time *updates = weight.updates.data();
     for (const Layout &layout : weight.layouts) {
-      for (size_t kind = 0; kind < graph.kinds; ++kind)
-        durations[kind] = simulator::toTime(
-            graph.weights[number].updateSeconds[kind] / layout.parts());
       for (int32_t i = layout.first; i < layout.first + layout.count; ++i)
-        if (!isDone[i]) {
-          isDone[i] = 1;
-          compute(i, 1, durations.data(), ends.sums[number]);
+        if (!isUpdated[i]) {
+          isUpdated[i] = 1;
+          compute(i, 1, updates, ends.sums[number]);
         }
+      updates += graph.kinds;
     }
   }
 }

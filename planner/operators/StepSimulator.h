@@ -85,6 +85,8 @@ private:
     /// Those that differ, in the order of readers.
     std::vector<Layout> layouts;
     ExchangeCost cost;
+    /// Of updates, by layout and kind of device.
+    std::vector<Time> updates;
   };
   struct Result {
     Time span = 0;
@@ -135,6 +137,8 @@ private:
   Result now, next;
   Ends ends, savedEnds;
   std::vector<Time> computing, linking; ///< when queues are free, by device
+  std::vector<const Layout *> meeting;  ///< of an exchange
+  std::vector<uint8_t> isUpdated;       ///< devices
   /// The queues at every kStride-th place of the program, those in force and
   /// those of a proposal; which of the two are in force.
   std::vector<std::vector<Time>> checkpoints;
