@@ -2,6 +2,7 @@
 
 #include "tools/mlc/PlanOperators.h"
 #include "planner/operators/Mcmc.h"
+#include "planner/operators/OperatorPlanner.h"
 #include <chrono>
 #include "tools/mlc/Failure.h"
 #include <fmt/format.h>
@@ -62,6 +63,11 @@ llvm::Error mlc::cli::planOperators(const OperatorRequest &request,
     auto begin = std::chrono::steady_clock::now();
     OperatorPlan plan = walk(simulator, space, options);
     llvm::outs() << "mcmc " << toText(plan.span) << " " << plan.bytes << " accepted " << plan.accepted << " of " << plan.proposals << " in " << std::chrono::duration<double>(std::chrono::steady_clock::now()-begin).count() << "s, steps " << simulator.countSteps() << "\n";
+  }
+  if (!request.isMcmc) {
+    auto begin = std::chrono::steady_clock::now();
+    OperatorPlan plan = planner::planOperators(simulator, step->graph, space, network, request.budget ? request.budget : 200000);
+    llvm::outs() << "soap " << toText(plan.span) << " " << plan.bytes << " accepted " << plan.accepted << " of " << plan.proposals << " in " << std::chrono::duration<double>(std::chrono::steady_clock::now()-begin).count() << "s, steps " << simulator.countSteps() << "\n";
   }
   simulator.set(splitSamples(step->graph, 1));
   llvm::outs() << "one " << toText(simulator.span()) << "\n";
