@@ -40,6 +40,7 @@ public:
   }
 
   OperatorPlan run() {
+    keepBest();
     const std::vector<Strategies> starts = listStarts();
     for (const Strategies &start : starts) {
       simulator.set(start);
@@ -73,7 +74,10 @@ private:
     std::vector<Strategies> all = listKnown(graph, space, layers, devices);
     all.push_back(eliminate(graph, space, layers, network, devices));
     std::vector<std::pair<Time, size_t>> order;
+    all.push_back(simulator.strategies());
     for (size_t i = 0; i < all.size(); ++i) {
+      if (!space.has(all[i]))
+        continue;
       order.push_back({simulator.set(all[i]), i});
       keepBest();
     }

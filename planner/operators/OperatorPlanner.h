@@ -16,8 +16,8 @@
 namespace mlc::planner {
 
 /// The same plan for the same graph, devices and number of proposals, which is
-/// the effort. `simulator` has the devices; what it has in force is lost. The
-/// plan is not slower than samples on all devices.
+/// the effort. `simulator` has the devices, and strategies of the space in
+/// force; the plan is not slower than these.
 OperatorPlan planOperators(StepSimulator &simulator, const OperatorGraph &graph,
                            const StrategySpace &space,
                            const simulator::Network &network,

@@ -1,22 +1,45 @@
 //===- StrategySpace.cpp - The strategies of all operators ----------------===//
 
 #include "planner/operators/StrategySpace.h"
+#include <algorithm>
 #include <cmath>
 #include <map>
 
 using namespace mlc::planner;
 
-StrategySpace::StrategySpace(const OperatorGraph &graph, int32_t devices) {
+StrategySpace::StrategySpace(const OperatorGraph &graph, int32_t devices,
+                             bool onAll) {
   std::map<std::vector<int64_t>, size_t> known;
   for (const StepOperator &op : graph.operators) {
     std::vector<int64_t> extents;
     for (const OperatorDim &dim : op.dims)
       extents.push_back(dim.extent);
     auto [it, isNew] = known.try_emplace(extents, lists.size());
-    if (isNew)
+    if (isNew) {
       lists.push_back(listStrategies(op, devices));
+      if (onAll)
+        std::erase_if(lists.back(), [&](const Strategy &strategy) {
+          return strategy.parts() < devices;
+        });
+    }
     listOf.push_back(it->second);
   }
+}
+
+bool StrategySpace::has(const Strategies &strategies) const {
+  for (size_t i = 0; i < listOf.size(); ++i) {
+    const std::vector<Strategy> &all = lists[listOf[i]];
+    if (std::find(all.begin(), all.end(), strategies[i]) == all.end())
+      return false;
+  }
+  return true;
+}
+
+int32_t StrategySpace::firstWithout() const {
+  for (size_t i = 0; i < listOf.size(); ++i)
+    if (lists[listOf[i]].empty())
+      return int32_t(i);
+  return -1;
 }
 
 double StrategySpace::digits() const {

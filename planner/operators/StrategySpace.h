@@ -11,7 +11,10 @@ namespace mlc::planner {
 /// an operator on neighbouring devices.
 class StrategySpace {
 public:
-  StrategySpace(const OperatorGraph &graph, int32_t devices);
+  /// With `onAll` operators are on all devices; one that cannot be has no
+  /// strategy then.
+  StrategySpace(const OperatorGraph &graph, int32_t devices,
+                bool onAll = false);
 
   /// Those of an operator (listStrategies); operators of equal dims have one
   /// list.
@@ -20,6 +23,9 @@ public:
   }
   /// Whether two operators have the same list.
   bool areAlike(int32_t a, int32_t b) const { return listOf[a] == listOf[b]; }
+  bool has(const Strategies &strategies) const;
+  /// The first operator without a strategy; -1: all have some.
+  int32_t firstWithout() const;
   /// The product of the numbers of strategies, as a power of ten.
   double digits() const;
 

@@ -67,7 +67,8 @@ public:
                   cl::sub(sub)),
         budget("budget", cl::init(200), cl::value_desc("number"),
                cl::desc("Steps to simulate for each schedule, number of copies "
-                        "and number of micro-batches (200)"),
+                        "and number of micro-batches (200); with "
+                        "--planner=soap and mcmc, in all (200000)"),
                cl::sub(sub)),
         blocks("blocks", cl::init(64), cl::value_desc("number"),
                cl::desc("Blocks that stages are made of, at most (64)"),
@@ -80,7 +81,8 @@ public:
                cl::sub(sub)),
         compares("compare",
                  cl::desc("Print what was planned for each schedule and "
-                          "number of copies, the best first"),
+                          "number of copies, the best first; with "
+                          "--planner=soap and mcmc, other ways beside it"),
                  cl::sub(sub)),
         edges("edges", cl::value_desc("file.csv"),
               cl::desc("Of layers: which read which, lines of from,to; needed"),
@@ -154,6 +156,7 @@ llvm::Error PlanCommand::checkFlags(bool ofLayers) const {
   if (ofLayers) {
     check(ofModels, noModel);
     check(ofPipelines, noModel);
+    check({&seed}, noModel);
     check(shardings.options(), noModel);
   } else {
     check({&edges, &bandwidth}, "layers (.csv)");
@@ -161,6 +164,11 @@ llvm::Error PlanCommand::checkFlags(bool ofLayers) const {
       check(ofPipelines, "pipelines; --planner=shardings plans none");
     else
       check(shardings.options(), "--planner=shardings; give that, too");
+    if (planner == Planner::Soap || planner == Planner::Mcmc)
+      check({std::addressof(microBatches), std::addressof(schedules), &blocks},
+            "pipelines; --planner=soap and mcmc plan none");
+    if (planner != Planner::Mcmc)
+      check({&seed}, "--planner=mcmc; give that, too");
   }
   return error ? std::move(error) : checkValues();
 }
