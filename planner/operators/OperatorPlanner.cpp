@@ -12,12 +12,11 @@ namespace {
 
 /// So many of the known strategies are improved.
 constexpr size_t kStarts = 3;
-/// Of all proposals: for one of these, and for the walk.
-constexpr double kStartShare = 0.1, kWalkShare = 0.55;
-/// The walk's beta, of costs over the first step: at its begin and its end.
-constexpr double kFirstBeta = 200, kLastBeta = 10'000;
-/// Parts of the walk, each of which begins with the best strategies.
-constexpr int kWalks = 4;
+/// Of all proposals: for one of these; and for a walk, of those that are left.
+constexpr double kStartShare = 0.1, kWalkShare = 0.5;
+/// A walk's beta, of costs over the first step: at its begin, which is hotter
+/// every second time, and at its end.
+constexpr double kFirstBetas[] = {300, 50}, kLastBeta = 3'000;
 
 class Search {
 public:
@@ -47,13 +46,17 @@ public:
       keepBest();
       improve(groups, best.proposals + int64_t(limit * kStartShare));
     }
-    anneal(best.proposals + int64_t(limit * kWalkShare));
-    simulator.set(best.strategies);
     std::vector<OperatorClass> all = groups;
     for (size_t i = 0; i < graph.operators.size(); ++i)
       if (layers[layerOf[i]].size() > 1)
         all.push_back({int32_t(i)});
-    improve(all, limit);
+    for (size_t round = 0; best.proposals < limit; ++round) {
+      anneal(best.proposals + int64_t(std::ceil(double(limit - best.proposals) *
+                                                kWalkShare)),
+             kFirstBetas[round % 2]);
+      simulator.set(best.strategies);
+      improve(all, limit);
+    }
     return best;
   }
 
@@ -132,18 +135,14 @@ private:
     keepBest();
   }
 
-  void anneal(int64_t until) {
+  void anneal(int64_t until, double firstBeta) {
     const int64_t begin = best.proposals;
     const double first = double(std::max<Time>(best.span, 1));
-    int64_t restart = begin;
+    simulator.set(best.strategies);
     for (int64_t at = begin; at < std::min(until, limit); at = best.proposals) {
-      if (at >= restart) {
-        simulator.set(best.strategies);
-        restart += std::max<int64_t>(1, (until - begin) / kWalks);
-      }
       const double done = double(at - begin) / double(until - begin);
       const double beta =
-          kFirstBeta * std::pow(kLastBeta / kFirstBeta, done) / first;
+          firstBeta * std::pow(kLastBeta / firstBeta, done) / first;
       propose();
       ++best.proposals;
       const double longest =
@@ -168,13 +167,13 @@ private:
   /// the same devices.
   void propose() {
     changes.clear();
-    const size_t kind = draws.below(8);
-    if (kind < 2 || neighbours.empty()) {
+    const size_t kind = draws.below(10);
+    if (kind < 4 || neighbours.empty()) {
       const auto op = int32_t(draws.below(graph.operators.size()));
       changes.push_back({op, drawStrategy(op)});
       return;
     }
-    if (kind < 5) {
+    if (kind < 7) {
       const OperatorClass &group = groups[draws.below(groups.size())];
       change(group, drawStrategy(group.front()));
       return;
@@ -184,7 +183,7 @@ private:
       std::swap(one, other);
     const bool isLayer = draws.below(2);
     Strategy strategy = simulator.strategies()[other];
-    if (kind == 7) {
+    if (kind == 9) {
       strategy = drawStrategy(other);
       change(isLayer ? layers[layerOf[other]] : OperatorClass{other}, strategy);
     }

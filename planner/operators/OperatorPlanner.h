@@ -21,7 +21,7 @@ namespace mlc::planner {
 OperatorPlan planOperators(StepSimulator &simulator, const OperatorGraph &graph,
                            const StrategySpace &space,
                            const simulator::Network &network,
-                           int64_t proposals = 200'000);
+                           int64_t proposals = 300'000);
 
 } // namespace mlc::planner
 

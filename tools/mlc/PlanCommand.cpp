@@ -68,7 +68,7 @@ public:
         budget("budget", cl::init(200), cl::value_desc("number"),
                cl::desc("Steps to simulate for each schedule, number of copies "
                         "and number of micro-batches (200); with "
-                        "--planner=soap and mcmc, in all (200000)"),
+                        "--planner=soap and mcmc, in all (300000 and 200000)"),
                cl::sub(sub)),
         blocks("blocks", cl::init(64), cl::value_desc("number"),
                cl::desc("Blocks that stages are made of, at most (64)"),
