@@ -74,11 +74,14 @@ public:
 
 } // namespace
 
-/// The axes of each dim of a tensor, in the forms of a plan. The axis of
+/// The names of the axes that split each dim of a tensor.
+using Dims = std::vector<std::vector<std::string>>;
+
+/// Those of a tensor, in the forms of a plan. The axis of
 /// samples is left out inside of a model, where it is the plan's.
-static std::vector<std::vector<std::string>>
-axesOf(const DimMap &along, const Strategy &strategy, const Axes &axes) {
-  std::vector<std::vector<std::string>> dims(along.size());
+static Dims axesOf(const DimMap &along, const Strategy &strategy,
+                   const Axes &axes) {
+  Dims dims(along.size());
   for (size_t d = 0; d < along.size(); ++d) {
     if (along[d] == kWhole)
       continue;
@@ -96,6 +99,21 @@ axesOf(const DimMap &along, const Strategy &strategy, const Axes &axes) {
   return dims;
 }
 
+/// For each tensor the different ways in which it is read.
+static std::vector<std::vector<Dims>> listWanted(const OperatorGraph &graph,
+                                                 const Strategies &strategies,
+                                                 const Axes &axes) {
+  std::vector<std::vector<Dims>> wanted(graph.tensors.size());
+  for (size_t i = 0; i < strategies.size(); ++i)
+    for (const TensorRead &read : graph.operators[i].reads) {
+      Dims dims = axesOf(read.along, strategies[i], axes);
+      std::vector<Dims> &known = wanted[read.tensor];
+      if (!llvm::is_contained(known, dims))
+        known.push_back(std::move(dims));
+    }
+  return wanted;
+}
+
 llvm::Expected<runtime::Plan> mlc::cli::makePlan(const OperatorGraph &graph,
                                                  const Strategies &strategies,
                                                  int32_t devices) {
@@ -111,8 +129,7 @@ llvm::Expected<runtime::Plan> mlc::cli::makePlan(const OperatorGraph &graph,
   if (plan.training->axes.empty())
     return plan;
   std::set<std::string> known;
-  auto add = [&](const std::string &name,
-                 std::vector<std::vector<std::string>> dims, bool keepsWhole) {
+  auto add = [&](const std::string &name, Dims dims, bool keepsWhole) {
     const bool isWhole =
         llvm::all_of(dims, [](const auto &names) { return names.empty(); });
     if (!name.empty() && name.find('*') == std::string::npos &&
@@ -128,9 +145,17 @@ llvm::Expected<runtime::Plan> mlc::cli::makePlan(const OperatorGraph &graph,
   std::map<std::string, int> names;
   for (const StepTensor &tensor : graph.tensors)
     ++names[tensor.name];
-  for (const StepTensor &tensor : graph.tensors)
+  const std::vector<std::vector<Dims>> wanted =
+      listWanted(graph, strategies, axes);
+  for (size_t i = 0; i < graph.tensors.size(); ++i) {
+    const StepTensor &tensor = graph.tensors[i];
+    // Where all readers want it, the partitioner brings it once.
     if (tensor.maker >= 0 && names[tensor.name] == 1 && !tensor.dims.empty())
-      add(tensor.name, axesOf(tensor.along, strategies[tensor.maker], axes),
+      add(tensor.name,
+          wanted[i].size() == 1
+              ? wanted[i].front()
+              : axesOf(tensor.along, strategies[tensor.maker], axes),
           true);
+  }
   return plan;
 }
