@@ -1,6 +1,7 @@
 """mlc plan --planner=soap and mcmc: how operators are divided, and on which ranks."""
 
 import json
+import re
 
 import flexflow_networks
 import pytest
@@ -93,6 +94,18 @@ def test_a_plan_file_has_all_operators_on_all_ranks(tools, tmp_path):
     assert done.returncode == 0, done.stderr
     # That simulates what the partitioner makes of the plan.
     assert json.loads(done.stdout)["seconds"] == pytest.approx(made["predicted"]["seconds"], rel=0.1)
+
+
+def test_the_page(tools, tmp_path):
+    """docs/Planners.md shows what is printed."""
+    page = (tools.source / "docs/Planners.md").read_text()
+    command, shown = re.search(r"^\$ mlc (plan alexnet\.onnx --planner=soap .*)\n((?:.*\n)*?)```", page, re.M).groups()
+    flexflow_networks.alexnet(tmp_path / "alexnet.onnx", 256)
+    done = tools.mlc(*command.split(), cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    printed = done.stdout.splitlines()
+    places = [printed.index(line) for line in shown.splitlines() if line != "..."]
+    assert places == sorted(places)
 
 
 @pytest.mark.parametrize("flags, code, message", [

@@ -174,10 +174,10 @@ void OperatorPlanning::print(const std::vector<Row> &rows) const {
       "{:<{}}        step     received   on a rank  proposals\n", "", width);
   for (const Row &row : rows)
     llvm::outs() << fmt::format(
-        "{:<{}}  {:>10}  {:>8.3f} GB {:>8.3f} GB  {:>9}\n", row.name, width,
+        "{:<{}}  {:>10}  {:>8.3f} GB {:>8.3f} GB{}\n", row.name, width,
         toText(row.plan.span), double(row.plan.bytes) * 1e-9,
         double(row.memory) * 1e-9,
-        row.plan.proposals ? std::to_string(row.plan.proposals) : "");
+        row.plan.proposals ? fmt::format("  {:>9}", row.plan.proposals) : "");
   const Row &best = rows.front();
   llvm::outs() << fmt::format(
       "{} on {} ranks of {}, of about 10^{:.0f} ways to divide {} operators:\n",
