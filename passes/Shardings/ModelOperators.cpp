@@ -3,10 +3,9 @@
 #include "passes/Shardings/ModelOperators.h"
 #include "dialects/Module/CompileTime.h"
 #include "dialects/Module/StageFacts.h"
-#include "dialects/Module/States.h"
 #include "passes/Distribute/Pin.h"
 #include "passes/Shardings/OperatorDims.h"
-#include "llvm/ADT/StringMap.h"
+#include "passes/Shardings/OperatorKinds.h"
 
 using namespace mlir;
 using llvm::SmallVector;
@@ -19,37 +18,6 @@ using planner::SplitKind;
 using planner::StepOperator;
 
 namespace {
-
-bool reads(const Expr &expr, Expr::Kind kind) {
-  if (expr->kind == kind)
-    return true;
-  return llvm::any_of(expr->operands,
-                      [&](const Expr &part) { return reads(part, kind); });
-}
-
-/// Whether an element is found by data.
-bool looksUp(const Expr &expr) {
-  if (expr->kind == Expr::Kind::Read)
-    for (const Expr &index : expr->indices())
-      if (reads(index, Expr::Kind::Read))
-        return true;
-  return llvm::any_of(expr->operands, looksUp);
-}
-
-/// Whether an operation begins an operator of the graph.
-bool isHeavy(Operation *op) {
-  const std::optional<Definition> definition = meaningOf(op);
-  if (!definition)
-    return true;
-  for (const Stage &stage : definition->stages) {
-    if (stage.pieces.size() > 1 && op->getNumOperands() > 1)
-      return true;
-    for (const Piece &piece : stage.pieces)
-      if (reads(piece.body, Expr::Kind::Reduce) || looksUp(piece.body))
-        return true;
-  }
-  return false;
-}
 
 bool isFloat(Value value) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
@@ -107,8 +75,7 @@ private:
     for (Value result : op.getResults())
       if (!sizesOf(result)) {
         wrong = "node '" + nodeOf(&op).str() +
-                "' has a result whose dims are not known; fix them by --batch "
-                "or --dim";
+                "' has a result whose dims are not known; fix them";
         return false;
       }
     return true;
@@ -195,13 +162,6 @@ private:
         reader = other;
       }
     return reader;
-  }
-
-  static bool isProduct(Operation *op) {
-    const std::optional<Definition> definition = meaningOf(op);
-    return definition && definition->stages.size() == 1 &&
-           op->getNumOperands() == 2 &&
-           reads(definition->stages[0].pieces[0].body, Expr::Kind::Reduce);
   }
 
   /// Products whose results another product's operator divides as it divides
@@ -503,69 +463,6 @@ LogicalResult groupOperators(ModuleOp model, OperatorGraph &graph,
   }
   graph = OperatorGraph();
   return Grouper(main, graph, prices).run(wrong);
-}
-
-/// The weight that an operation without a stage updates, by what is made of
-/// its results; operations of several weights belong to the first one.
-static void addUpdates(func::FuncOp step, const OperatorPrices &prices,
-                       const llvm::StringMap<size_t> &numbers,
-                       OperatorGraph &graph) {
-  llvm::DenseMap<Operation *, size_t> ownerOf;
-  SmallVector<Operation *> open;
-  auto claim = [&](Value value, size_t owner) {
-    Operation *op = value.getDefiningOp();
-    if (op && !op->hasAttr(kStageAttr) && ownerOf.try_emplace(op, owner).second)
-      open.push_back(op);
-  };
-  for (auto [i, value] :
-       llvm::enumerate(step.getBody().front().getTerminator()->getOperands()))
-    if (auto state = step.getResultAttrOfType<StringAttr>(i, kStateAttr))
-      if (auto it = numbers.find(prices.ownerOf(state.getValue()));
-          it != numbers.end())
-        claim(value, it->second);
-  while (!open.empty()) {
-    Operation *op = open.pop_back_val();
-    const size_t owner = ownerOf.lookup(op);
-    for (size_t kind = 0; kind < graph.kinds; ++kind)
-      graph.weights[owner].updateSeconds[kind] += prices.seconds(op, kind);
-    for (Value operand : op->getOperands())
-      claim(operand, owner);
-  }
-}
-
-void addTimes(func::FuncOp step, const OperatorPrices &prices,
-              OperatorGraph &graph) {
-  graph.kinds = prices.kinds;
-  for (StepOperator &op : graph.operators) {
-    op.forwardSeconds.assign(graph.kinds, 0);
-    op.backwardSeconds.assign(graph.kinds, 0);
-  }
-  for (planner::StepWeight &weight : graph.weights) {
-    weight.updateSeconds.assign(graph.kinds, 0);
-    weight.stateBytes = 0;
-  }
-  for (Operation &op : step.getBody().front().without_terminator()) {
-    auto stage = op.getAttrOfType<IntegerAttr>(kStageAttr);
-    if (!stage || stage.getInt() < 0 ||
-        size_t(stage.getInt()) >= graph.operators.size())
-      continue;
-    StepOperator &own = graph.operators[stage.getInt()];
-    std::vector<double> &times =
-        op.hasAttr(kBackwardAttr) ? own.backwardSeconds : own.forwardSeconds;
-    for (size_t kind = 0; kind < graph.kinds; ++kind)
-      times[kind] += prices.seconds(&op, kind);
-  }
-  llvm::StringMap<size_t> numbers;
-  for (auto [i, weight] : llvm::enumerate(graph.weights))
-    numbers[weight.name] = i;
-  for (BlockArgument argument : step.getArguments())
-    if (auto state = step.getArgAttrOfType<StringAttr>(argument.getArgNumber(),
-                                                       kStateAttr))
-      if (auto it = numbers.find(prices.ownerOf(state.getValue()));
-          it != numbers.end())
-        graph.weights[it->second].stateBytes +=
-            int64_t(bytesOf(Value(argument)));
-  addUpdates(step, prices, numbers, graph);
 }
 
 } // namespace mlc::dist

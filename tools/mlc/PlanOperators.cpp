@@ -23,7 +23,7 @@ static constexpr const char *kindNames[] = {"samples", "positions",
 namespace {
 
 /// Strategies with what they take.
-struct Row {
+struct PlanRow {
   std::string name;
   OperatorPlan plan;
   int64_t memory = 0; ///< of the device that has most
@@ -41,14 +41,14 @@ public:
 
 private:
   Strategies firstStrategies() const;
-  Row simulate(StepSimulator &simulator, std::string name,
-               const Strategies &strategies) const;
-  Row search(StepSimulator &simulator, bool isMcmc) const;
-  void findOthers(StepSimulator &simulator, std::vector<Row> &rows) const;
-  void print(const std::vector<Row> &rows) const;
+  PlanRow simulate(StepSimulator &simulator, std::string name,
+                   const Strategies &strategies) const;
+  PlanRow search(StepSimulator &simulator, bool isMcmc) const;
+  void findOthers(StepSimulator &simulator, std::vector<PlanRow> &rows) const;
+  void print(const std::vector<PlanRow> &rows) const;
   void printOperators(const Strategies &strategies) const;
-  json::Object toJson(const std::vector<Row> &rows) const;
-  llvm::Error write(const Row &best) const;
+  json::Object toJson(const std::vector<PlanRow> &rows) const;
+  llvm::Error write(const PlanRow &best) const;
 
   const OperatorRequest &request;
   const Cluster &cluster;
@@ -76,9 +76,9 @@ Strategies OperatorPlanning::firstStrategies() const {
   return strategies;
 }
 
-Row OperatorPlanning::simulate(StepSimulator &simulator, std::string name,
-                               const Strategies &strategies) const {
-  Row row{std::move(name), {}, 0};
+PlanRow OperatorPlanning::simulate(StepSimulator &simulator, std::string name,
+                                   const Strategies &strategies) const {
+  PlanRow row{std::move(name), {}, 0};
   row.plan.strategies = strategies;
   row.plan.span = simulator.set(strategies);
   row.plan.bytes = simulator.bytes();
@@ -87,7 +87,7 @@ Row OperatorPlanning::simulate(StepSimulator &simulator, std::string name,
   return row;
 }
 
-Row OperatorPlanning::search(StepSimulator &simulator, bool isMcmc) const {
+PlanRow OperatorPlanning::search(StepSimulator &simulator, bool isMcmc) const {
   simulator.set(firstStrategies());
   OperatorPlan plan;
   if (isMcmc) {
@@ -102,8 +102,9 @@ Row OperatorPlanning::search(StepSimulator &simulator, bool isMcmc) const {
                                         request.budget)
                : planner::planOperators(simulator, step.graph, space, network);
   }
-  Row row = simulate(simulator, isMcmc ? "random walk (mcmc)" : "search (soap)",
-                     plan.strategies);
+  PlanRow row =
+      simulate(simulator, isMcmc ? "random walk (mcmc)" : "search (soap)",
+               plan.strategies);
   row.plan.proposals = plan.proposals;
   row.plan.accepted = plan.accepted;
   return row;
@@ -111,7 +112,7 @@ Row OperatorPlanning::search(StepSimulator &simulator, bool isMcmc) const {
 
 /// What else is compared.
 void OperatorPlanning::findOthers(StepSimulator &simulator,
-                                  std::vector<Row> &rows) const {
+                                  std::vector<PlanRow> &rows) const {
   if (!request.compares)
     return;
   rows.push_back(simulate(simulator, "one rank", splitSamples(step.graph, 1)));
@@ -166,19 +167,19 @@ void OperatorPlanning::printOperators(const Strategies &strategies) const {
   }
 }
 
-void OperatorPlanning::print(const std::vector<Row> &rows) const {
+void OperatorPlanning::print(const std::vector<PlanRow> &rows) const {
   size_t width = 0;
-  for (const Row &row : rows)
+  for (const PlanRow &row : rows)
     width = std::max(width, row.name.size());
   llvm::outs() << fmt::format(
       "{:<{}}        step     received   on a rank  proposals\n", "", width);
-  for (const Row &row : rows)
+  for (const PlanRow &row : rows)
     llvm::outs() << fmt::format(
         "{:<{}}  {:>10}  {:>8.3f} GB {:>8.3f} GB{}\n", row.name, width,
         toText(row.plan.span), double(row.plan.bytes) * 1e-9,
         double(row.memory) * 1e-9,
         row.plan.proposals ? fmt::format("  {:>9}", row.plan.proposals) : "");
-  const Row &best = rows.front();
+  const PlanRow &best = rows.front();
   llvm::outs() << fmt::format(
       "{} on {} ranks of {}, of about 10^{:.0f} ways to divide {} operators:\n",
       best.name, devices, cluster.name, space.digits(),
@@ -186,9 +187,9 @@ void OperatorPlanning::print(const std::vector<Row> &rows) const {
   printOperators(best.plan.strategies);
 }
 
-json::Object OperatorPlanning::toJson(const std::vector<Row> &rows) const {
+json::Object OperatorPlanning::toJson(const std::vector<PlanRow> &rows) const {
   json::Array all, operators;
-  for (const Row &row : rows)
+  for (const PlanRow &row : rows)
     all.push_back(json::Object{{"name", row.name},
                                {"seconds", toSeconds(row.plan.span)},
                                {"received_bytes", row.plan.bytes},
@@ -217,7 +218,7 @@ json::Object OperatorPlanning::toJson(const std::vector<Row> &rows) const {
 }
 
 /// Where the partitioner can carry the plan out.
-llvm::Error OperatorPlanning::write(const Row &best) const {
+llvm::Error OperatorPlanning::write(const PlanRow &best) const {
   auto plan = makePlan(step.graph, best.plan.strategies, devices);
   if (!plan)
     return withFile(request.model.model, Exit::Unsupported, plan.takeError());
@@ -246,7 +247,7 @@ llvm::Error OperatorPlanning::run() {
                     runtime::printable(step.graph.operators[without].name),
                     devices));
   StepSimulator simulator(step.graph, network, step.kinds, firstStrategies());
-  std::vector<Row> rows{search(simulator, request.isMcmc)};
+  std::vector<PlanRow> rows{search(simulator, request.isMcmc)};
   rows.push_back(simulate(simulator, "samples on all ranks",
                           splitSamples(step.graph, devices)));
   findOthers(simulator, rows);
