@@ -18,7 +18,8 @@ ArrayRef<StringRef> knownTargets() {
       "cpu",         "cpu:x86-64-v3", "cpu:x86-64-v4", "cuda:sm_75",
       "cuda:sm_80",  "cuda:sm_86",    "cuda:sm_89",    "cuda:sm_90",
       "cuda:sm_90a", "cuda:sm_100",   "cuda:sm_120",   "gpu:k80",
-      "gpu:v100",    "gpu:a100",      "gpu:h100",      "gpu:h200"};
+      "gpu:p100",    "gpu:v100",      "gpu:a100",      "gpu:h100",
+      "gpu:h200"};
   return names;
 }
 

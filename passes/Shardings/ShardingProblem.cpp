@@ -4,9 +4,9 @@
 #include "dialects/Definition/Analysis.h"
 #include "dialects/Definition/OpInterfaces.h"
 #include "dialects/Module/States.h"
-#include "passes/Distribute/Operators.h"
 #include "passes/Distribute/Pin.h"
 #include "passes/Distribute/Strategies.h"
+#include "passes/Shardings/PartSeconds.h"
 #include <limits>
 #include <map>
 
@@ -129,34 +129,8 @@ private:
       made.problem.edges.push_back({from.node, node, std::move(costs)});
   }
 
-  /// What the rank's operators of a plan take on tensors that nobody makes;
-  /// nothing if they have no form.
   std::optional<double> secondsAlone(Operation *op, const Plan &plan) {
-    OpBuilder builder(op->getContext());
-    OwningOpRef<func::FuncOp> scratch = func::FuncOp::create(
-        builder, op->getLoc(), "scratch", builder.getFunctionType({}, {}));
-    Block *block = scratch->addEntryBlock();
-    builder.setInsertionPointToEnd(block);
-    SmallVector<Value> operands;
-    for (auto [operand, place] : llvm::zip(op->getOperands(), plan.operands)) {
-      auto type = cast<RankedTensorType>(operand.getType());
-      operands.push_back(block->addArgument(
-          getTensorType(partDims(dimsOf(operand), place, axis),
-                        type.getElementType()),
-          op->getLoc()));
-    }
-    const PartitionOptions plain;
-    Parts parts(builder, axis, plain);
-    FailureOr<Value> made = emitPart(builder, op, plan, operands, parts, axis);
-    if (failed(made) || !*made)
-      return std::nullopt;
-    double seconds = 0;
-    // Sums inside of an operator are counted with its plan.
-    const bool isExchange = isa<DistDialect>(op->getDialect());
-    for (Operation &one : *block)
-      if (isExchange || !isa<DistDialect>(one.getDialect()))
-        seconds += options.costs.operation(&one);
-    return seconds;
+    return secondsOfPart(op, plan, axis, options.costs.operation);
   }
 
   /// What a plan takes without the exchanges of its operands: of the operator's

@@ -28,3 +28,16 @@ def test_a_found_plan(tools, tmp_path, name, room):
     checked = tools.mlc("check-plan", tmp_path / "plan.json", model, *loss)
     assert checked.returncode == 0, checked.stderr
     is_step(one, train(tools, tmp_path, "many", *flags, "--ranks=2", f"--plan={tmp_path / 'plan.json'}"), tolerance=1e-9)
+
+
+def test_a_plan_of_operators(tools, tmp_path):
+    """Of --planner=soap: dense layers by their weights."""
+    flags = arguments(tmp_path, "alexnet")
+    in_doubles(tmp_path, flags)
+    one = train(tools, tmp_path, "one", *flags)
+    model, loss = str(flags[0]), [flag for flag in map(str, flags) if flag.startswith(("--loss", "--class-axis"))]
+    done = tools.mlc("plan", model, "--planner=soap", *loss, "--ranks=2", "--budget=3000", "--cluster=cluster:k80-4", "-o",
+                     tmp_path / "plan.json")
+    assert done.returncode == 0, done.stderr
+    assert "split1" in str(json.loads((tmp_path / "plan.json").read_text())["shard"])
+    is_step(one, train(tools, tmp_path, "many", *flags, "--ranks=2", f"--plan={tmp_path / 'plan.json'}"), tolerance=1e-9)

@@ -6,6 +6,7 @@
 #include "tools/mlc/Failure.h"
 #include "tools/mlc/OutputFile.h"
 #include "tools/mlc/PlanLayers.h"
+#include "tools/mlc/PlanOperators.h"
 #include "tools/mlc/PlanPipelines.h"
 #include "tools/mlc/PlanShardings.h"
 #include "llvm/ADT/StringExtras.h"
@@ -19,7 +20,7 @@ namespace json = llvm::json;
 
 namespace {
 
-enum class Planner : uint8_t { All, Pipelines, Shardings };
+enum class Planner : uint8_t { All, Pipelines, Shardings, Soap, Mcmc };
 
 class PlanCommand : public Command {
 public:
@@ -38,7 +39,13 @@ public:
                                       "what is computed again"),
                            clEnumValN(Planner::Shardings, "shardings",
                                       "a mesh, and how weights and tensors "
-                                      "are split over it")),
+                                      "are split over it"),
+                           clEnumValN(Planner::Soap, "soap",
+                                      "for each operator, how it is divided "
+                                      "and on which ranks"),
+                           clEnumValN(Planner::Mcmc, "mcmc",
+                                      "the same, by a random walk of --budget "
+                                      "proposals")),
                 cl::init(Planner::All), cl::sub(sub)),
         ranks("ranks", cl::init(0), cl::value_desc("number"),
               cl::desc("Ranks to plan for (all of the cluster)"), cl::sub(sub)),
@@ -61,7 +68,8 @@ public:
                   cl::sub(sub)),
         budget("budget", cl::init(200), cl::value_desc("number"),
                cl::desc("Steps to simulate for each schedule, number of copies "
-                        "and number of micro-batches (200)"),
+                        "and number of micro-batches (200); with "
+                        "--planner=soap and mcmc, in all (300000 and 200000)"),
                cl::sub(sub)),
         blocks("blocks", cl::init(64), cl::value_desc("number"),
                cl::desc("Blocks that stages are made of, at most (64)"),
@@ -80,12 +88,16 @@ public:
                        clEnumValN(Recomputing::Always, "always",
                                   "yes, from the results between blocks")),
             cl::init(Recomputing::WhereNeeded), cl::sub(sub)),
+        seed("seed", cl::init(0), cl::value_desc("number"),
+             cl::desc("With --planner=mcmc: of its random numbers (0)"),
+             cl::sub(sub)),
         output("o", cl::value_desc("plan.json"),
                cl::desc("Write the plan to this file, for mlc train --plan"),
                cl::sub(sub)),
         compares("compare",
                  cl::desc("Print what was planned for each schedule and "
-                          "number of copies, the best first"),
+                          "number of copies, the best first; with "
+                          "--planner=soap and mcmc, other ways beside it"),
                  cl::sub(sub)),
         edges("edges", cl::value_desc("file.csv"),
               cl::desc("Of layers: which read which, lines of from,to; needed"),
@@ -119,6 +131,7 @@ private:
   cl::opt<int64_t> budget, blocks;
   cl::list<int64_t> parts;
   cl::opt<Recomputing> recomputing;
+  cl::opt<uint64_t> seed;
   cl::opt<std::string> output;
   cl::opt<bool> compares;
   cl::opt<std::string> edges;
@@ -164,6 +177,7 @@ llvm::Error PlanCommand::checkFlags(bool ofLayers) const {
   if (ofLayers) {
     check(ofModels, noModel);
     check(ofPipelines, noModel);
+    check({&seed}, noModel);
     check(shardings.options(), noModel);
   } else {
     check({&edges, &bandwidth}, "layers (.csv)");
@@ -171,6 +185,11 @@ llvm::Error PlanCommand::checkFlags(bool ofLayers) const {
       check(ofPipelines, "pipelines; --planner=shardings plans none");
     else
       check(shardings.options(), "--planner=shardings; give that, too");
+    if (planner == Planner::Soap || planner == Planner::Mcmc)
+      check({std::addressof(microBatches), std::addressof(schedules), &blocks},
+            "pipelines; --planner=soap and mcmc plan none");
+    if (planner != Planner::Mcmc)
+      check({&seed}, "--planner=mcmc; give that, too");
   }
   return error ? std::move(error) : checkValues();
 }
@@ -335,6 +354,12 @@ llvm::Error PlanCommand::planModel() {
   const ShardingPlanner::Request split{cluster, count, samples, file, isJson};
   if (planner == Planner::Shardings)
     return shardings.run(*machines, split);
+  if (planner == Planner::Soap || planner == Planner::Mcmc)
+    return planOperators({model, training, optimizer, cluster, count, samples,
+                          planner == Planner::Mcmc,
+                          budget.getNumOccurrences() ? budget : 0, seed, file,
+                          comparesAll, isJson},
+                         *machines);
   std::vector<mlc::runtime::Plan> splits;
   if (planner == Planner::All) {
     // Where no sharding fits, pipelines may.
