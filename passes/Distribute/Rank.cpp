@@ -9,6 +9,7 @@
 #include "passes/Distribute/Operators.h"
 #include "passes/Distribute/Pin.h"
 #include "passes/Distribute/StagePins.h"
+#include "passes/Distribute/Sums.h"
 #include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
@@ -40,7 +41,8 @@ public:
   RankMaker(func::FuncOp function, AxisAttr axis,
             const PartitionOptions &options)
       : function(function), axis(axis), options(options),
-        builder(function.getContext(), &stages), parts(builder, axis, options) {
+        builder(function.getContext(), &stages), parts(builder, axis, options),
+        sums(parts) {
     parts.costOfDeferred = [&](Value value, const Place &place) {
       return planDeferred(value, place).second;
     };
@@ -62,7 +64,7 @@ public:
       addArgument(*made, argument, place);
     Operation *loss = options.reshardAfterForward ? findLoss(old) : nullptr;
     for (Operation &op : old.without_terminator()) {
-      if (failed(visit(&op)))
+      if (failed(visitSum(&op)))
         return failure();
       if (&op == loss)
         parts.forgetStates();
@@ -126,6 +128,22 @@ private:
     if (failed(part))
       return failure();
     parts.set(pinned, place, *part);
+    return success();
+  }
+
+  /// Additions of partial and other terms wait for those that read them.
+  LogicalResult visitSum(Operation *op) {
+    auto add = dyn_cast<AddOp>(op);
+    if (!add)
+      return visit(op);
+    if (!pins.contains(add) && sums.waits(add))
+      return success();
+    SmallVector<AddOp> additions = sums.regroup(add);
+    if (additions.empty())
+      return visit(op);
+    for (AddOp one : additions)
+      if (failed(visit(one)))
+        return failure();
     return success();
   }
 
@@ -339,6 +357,7 @@ private:
   StageKeeper stages;
   OpBuilder builder;
   Parts parts;
+  Sums sums;
   Hints hints;
   Pins pins;
   /// The number of deferred operators that a deferred value goes through.
