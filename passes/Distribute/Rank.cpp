@@ -1,6 +1,7 @@
 //===- Rank.cpp - A function of one rank along one axis -------------------===//
 
 #include "passes/Distribute/Rank.h"
+#include "dialects/Definition/Analysis.h"
 #include "dialects/Definition/OpInterfaces.h"
 #include "dialects/Module/StageFacts.h"
 #include "dialects/Module/States.h"
@@ -180,9 +181,17 @@ private:
     return success();
   }
 
+  /// Whether elements are moved that a rank has in parts and as a whole, so
+  /// that either form of the result is free.
+  bool isMovedFromBoth(Value operand, const Definition &definition) const {
+    return !parts.isDeferred(operand) && parts.find(operand, Place::whole()) &&
+           getKind(definition).isMovement;
+  }
+
   /// The place of a result that is better computed on demand: values that all
-  /// ranks can compute, and values derived from states alone, which move to
-  /// where the activations are. Nothing for others.
+  /// ranks can compute, values derived from states alone, which move to where
+  /// the activations are, and forms of what is there in parts and as a whole.
+  /// Nothing for others.
   std::optional<Place> placeOfDeferred(Operation *op,
                                        const Definition &definition) {
     std::optional<Place> place = Place::whole();
@@ -193,7 +202,8 @@ private:
       if (own.isWhole() || place->isSplit())
         continue;
       auto factor = findFactor(definition, {false, unsigned(i)}, own, axis);
-      if (!factor || hints.data.contains(op->getResult(0)))
+      if (!factor || (hints.data.contains(op->getResult(0)) &&
+                      !isMovedFromBoth(operand, definition)))
         return std::nullopt;
       place = factor->placeOf({true, definition.results[0]});
       if (!place->isSplit() || !planPart(op, definition, *place, axis))

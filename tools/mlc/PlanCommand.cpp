@@ -8,6 +8,7 @@
 #include "tools/mlc/PlanLayers.h"
 #include "tools/mlc/PlanPipelines.h"
 #include "tools/mlc/PlanShardings.h"
+#include "tools/mlc/PlanStrategies.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/JSON.h"
 #include <fmt/format.h>
@@ -27,7 +28,7 @@ public:
       : Command("plan", "Choose how ranks share a step of training "
                         "(docs/Planners.md)"),
         model(sub, "<model.onnx|layers.csv>"), training(sub), optimizer(sub),
-        shardings(sub, model, training, optimizer),
+        shardings(sub, model, training, optimizer), strategies(sub),
         planner("planner", cl::desc("What is planned for a model (all):"),
                 cl::values(clEnumValN(Planner::All, "all",
                                       "both of these; the fastest that fits "
@@ -95,6 +96,7 @@ private:
   TrainingFlags training;
   OptimizerFlags optimizer;
   ShardingPlanner shardings;
+  StrategyPlanner strategies;
   cl::opt<Planner> planner;
   cl::opt<int64_t> ranks;
   cl::opt<std::string> cluster;
@@ -144,11 +146,16 @@ llvm::Error PlanCommand::checkFlags(bool ofLayers) const {
     check(ofModels, noModel);
     check(ofPipelines, noModel);
     check(shardings.options(), noModel);
+    check(strategies.options(), noModel);
   } else {
     check({&edges, &bandwidth}, "layers (.csv)");
+    if (planner != Planner::All)
+      check(strategies.options(), "--planner=all");
+    if (!error)
+      error = strategies.check();
     if (planner == Planner::Shardings)
       check(ofPipelines, "pipelines; --planner=shardings plans none");
-    else
+    else if (!strategies.isGiven())
       check(shardings.options(), "--planner=shardings; give that, too");
   }
   return error ? std::move(error) : checkValues();
@@ -184,7 +191,7 @@ llvm::Error PlanCommand::checkValues() const {
 
 /// "interleaved-1f1b of 4 stages on 2 ranks, 2 copies", "1f1b of 2 stages on
 /// 3-1 ranks".
-static std::string describe(const PlannedStep &step) {
+static std::string describePlan(const PlannedStep &step) {
   const mlc::runtime::TrainingPlan &plan = *step.plan.training;
   const mlc::runtime::StagePlan &stages = plan.stages;
   const std::string zero =
@@ -207,6 +214,11 @@ static std::string describe(const PlannedStep &step) {
                      stages.count,
                      ranks.empty() ? std::to_string(stages.ranks) : ranks) +
          (plan.ranks > 1 ? fmt::format(", {} copies", plan.ranks) : "") + zero;
+}
+
+static std::string describe(const PlannedStep &step) {
+  return (step.strategy.empty() ? "" : step.strategy + ": ") +
+         describePlan(step);
 }
 
 /// "12.3 MB".
@@ -247,7 +259,8 @@ static json::Object stepToJson(const PlannedStep &step) {
   json::Array replicas;
   for (const std::vector<int64_t> &having : plan.stages.places)
     replicas.push_back(int64_t(having.size()));
-  return json::Object{{"schedule", step.schedule()},
+  return json::Object{{"strategy", step.strategy},
+                      {"schedule", step.schedule()},
                       {"copies", plan.ranks},
                       {"zero", static_cast<int64_t>(plan.zero)},
                       {"stages", plan.stages.count},
@@ -301,7 +314,7 @@ llvm::Error PlanCommand::planModel() {
   if (planner == Planner::Shardings)
     return shardings.run(*machines, split);
   std::vector<mlc::runtime::Plan> splits;
-  if (planner == Planner::All) {
+  if (planner == Planner::All && !strategies.isGiven()) {
     // Where no sharding fits, pipelines may.
     if (auto plans = shardings.plan(*machines, split))
       splits = std::move(*plans);
@@ -315,11 +328,16 @@ llvm::Error PlanCommand::planModel() {
   request.ranks = count;
   request.budget = budget;
   request.blocks = blocks;
-  auto plans = planPipelines(request, *machines);
+  auto plans = strategies.isGiven() ? PipelinePlans()
+                                    : planPipelines(request, *machines);
   if (!plans)
     return plans.takeError();
   if (llvm::Error error = addPlans(request, std::move(splits), *plans))
     return error;
+  if (planner == Planner::All)
+    if (llvm::Error error =
+            strategies.add(request, *machines, shardings, *plans))
+      return error;
   const PlannedStep &best = plans->steps.front();
   if (isJson) {
     json::Array steps;
@@ -352,6 +370,10 @@ llvm::Error PlanCommand::planModel() {
 }
 
 llvm::Error PlanCommand::run() {
+  if (strategies.wantsTable()) {
+    StrategyPlanner::printTable();
+    return llvm::Error::success();
+  }
   if (model.model.empty())
     return fail(mlc::Exit::Usage,
                 "no file; give a model (.onnx) or measured layers (.csv)");

@@ -3,6 +3,7 @@
 #include "tools/mlc/PlanPipelines.h"
 #include "passes/Stages/Stages.h"
 #include "planner/pipelines/PipelinePlanner.h"
+#include "planner/strategies/Strategies.h"
 #include "runtime/schedule/Generate.h"
 #include "tools/mlc/Failure.h"
 #include "tools/mlc/StageCosts.h"
@@ -34,9 +35,8 @@ std::string PlannedStep::schedule() const {
   return count > 1 ? "data parallel" : "one rank";
 }
 
-/// Simulates the plan itself.
-static llvm::Error simulateStep(const PipelineRequest &request,
-                                PlannedStep &step, ArenaSource arenas) {
+llvm::Error mlc::cli::simulateStep(const PipelineRequest &request,
+                                   PlannedStep &step, ArenaSource arenas) {
   auto done = cli::simulate({request.model, request.training, request.optimizer,
                              step.batch, step.plan, request.cluster, arenas});
   if (!done)
@@ -109,17 +109,18 @@ size_t Blocks::slowest(int64_t first, int64_t stride) const {
 
 /// Reads the step as blocks of one rank each; the gradients of inputs and of
 /// weights are apart, as some schedules want them. `batch` 0 leaves an open one
-/// open, and gives no costs then.
-static llvm::Expected<Blocks> readBlocks(const PipelineRequest &request,
-                                         const Network &network,
-                                         int64_t batch) {
+/// open, and gives no costs then. Blocks end with the nodes `ends`, if given.
+static llvm::Expected<Blocks>
+readBlocks(const PipelineRequest &request, const Network &network,
+           int64_t batch, llvm::ArrayRef<std::string> ends = {}) {
   runtime::Plan plan;
   plan.training.emplace();
   // Two batches, so that gradients are added up.
   plan.training->accumulate = 2;
   Blocks blocks;
   auto choose = [&](mlir::ModuleOp module, runtime::TrainingPlan &own) {
-    blocks.ends = listStageEnds(module, size_t(request.blocks));
+    blocks.ends = ends.empty() ? listStageEnds(module, size_t(request.blocks))
+                               : ends.vec();
     if (blocks.ends.empty())
       return;
     own.stages.ends = blocks.ends;
@@ -162,6 +163,18 @@ static llvm::Expected<Blocks> readBlocks(const PipelineRequest &request,
   return blocks;
 }
 
+llvm::Expected<std::vector<Time>>
+mlc::cli::readStageTimes(const PipelineRequest &request, const Cluster &cluster,
+                         int64_t batch, llvm::ArrayRef<std::string> ends) {
+  auto blocks = readBlocks(request, Network(cluster), batch, ends);
+  if (!blocks)
+    return blocks.takeError();
+  std::vector<Time> times;
+  for (const StageTimes &stage : blocks->costs.front().times)
+    times.push_back(stage.forward + stage.input + stage.weight);
+  return times;
+}
+
 /// The samples of a step and the numbers of micro-batches, of which a fixed
 /// batch of the model leaves one.
 llvm::Error PipelineSearch::findSizes() {
@@ -183,15 +196,9 @@ llvm::Error PipelineSearch::findSizes() {
     counts = {samples / fixed};
     return llvm::Error::success();
   }
-  counts = request.microBatches;
-  // Numbers that divide, each a good deal larger than the one before.
-  constexpr int64_t most = 256;
-  for (int64_t count = 1; request.microBatches.empty() && count <= most &&
-                          count <= std::min(samples, 8 * request.ranks);
-       ++count)
-    if (samples % count == 0 &&
-        (counts.empty() || 3 * count >= 4 * counts.back()))
-      counts.push_back(count);
+  counts = request.microBatches.empty()
+               ? listMicroBatches(samples, request.ranks)
+               : request.microBatches;
   for (int64_t count : counts)
     if (samples % count)
       return fail(Exit::Usage,
@@ -308,7 +315,7 @@ llvm::Error PipelineSearch::addPipelines(int64_t copies, int64_t microBatches) {
   return llvm::Error::success();
 }
 
-static bool isBetter(const PlannedStep &a, const PlannedStep &b) {
+bool mlc::cli::isBetter(const PlannedStep &a, const PlannedStep &b) {
   return std::pair(!a.fits, a.span) < std::pair(!b.fits, b.span);
 }
 
@@ -414,10 +421,14 @@ mlc::cli::planPipelines(const PipelineRequest &request,
 llvm::Error mlc::cli::addPlans(const PipelineRequest &request,
                                std::vector<runtime::Plan> plans,
                                PipelinePlans &found) {
+  int64_t samples = request.samples;
+  if (!samples && !found.steps.empty())
+    samples = found.steps.front().batch *
+              found.steps.front().plan.training->accumulate;
   for (runtime::Plan &plan : plans) {
     PlannedStep step;
     step.plan = std::move(plan);
-    step.batch = request.samples;
+    step.batch = samples / step.plan.training->accumulate;
     if (llvm::Error error = simulateStep(request, step, ArenaSource::Operators))
       return error;
     found.steps.push_back(std::move(step));
