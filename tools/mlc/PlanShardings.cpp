@@ -22,9 +22,6 @@ using namespace mlc::cli;
 namespace cl = llvm::cl;
 namespace json = llvm::json;
 
-/// The axis beside the one of samples, which the planner has to give.
-static constexpr const char *kTensorAxis = "tensor";
-
 ShardingPlanner::ShardingPlanner(cl::SubCommand &sub, ModelOptions &model,
                                  const TrainingFlags &training,
                                  const OptimizerFlags &optimizer)

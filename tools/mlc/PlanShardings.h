@@ -11,6 +11,9 @@
 
 namespace mlc::cli {
 
+/// The axis of plans beside the one of samples.
+inline constexpr const char *kTensorAxis = "tensor";
+
 /// The flags of `mlc plan MODEL`, and what they plan: the mesh, and where
 /// weights and tensors inside the model are split over it (docs/Planners.md).
 class ShardingPlanner {

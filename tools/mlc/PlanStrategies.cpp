@@ -12,9 +12,6 @@ using namespace mlc::cli;
 using namespace mlc::planner;
 namespace cl = llvm::cl;
 
-/// The axis beside the one of samples.
-static constexpr const char *kTensorAxis = "tensor";
-
 StrategyPlanner::StrategyPlanner(cl::SubCommand &sub)
     : strategy("strategy", cl::value_desc("name"),
                cl::desc("Plan by a strategy that people have written down, "
@@ -54,7 +51,7 @@ llvm::Error StrategyPlanner::check() const {
 namespace {
 
 /// Plans that are tried in this order; `isFirst`: until one fits.
-struct Row {
+struct Tries {
   std::vector<runtime::Plan> plans;
   bool isFirst = true;
 };
@@ -70,7 +67,7 @@ public:
   /// Reads the model.
   llvm::Error read();
   /// The plans of a strategy; an error says why there are none.
-  llvm::Expected<std::vector<Row>> make(Strategy strategy);
+  llvm::Expected<std::vector<Tries>> make(Strategy strategy);
   int64_t countSamples() const { return samples; }
 
 private:
@@ -79,15 +76,16 @@ private:
     return fail(Exit::Usage, llvm::Twine("--strategy=") + name + ": " + why);
   }
   runtime::Plan planOf(int64_t ranks, int64_t microBatches) const;
-  Row ofEachCount(const runtime::Plan &plan) const;
-  llvm::Expected<std::vector<Row>> makeDataParallel(int zero, bool hasServers);
-  llvm::Expected<std::vector<Row>>
+  Tries ofEachCount(const runtime::Plan &plan) const;
+  llvm::Expected<std::vector<Tries>> makeDataParallel(int zero,
+                                                      bool hasServers);
+  llvm::Expected<std::vector<Tries>>
   makeSharded(llvm::StringRef what,
               const std::map<int64_t, std::vector<runtime::TensorSharding>>
                   &ofSizes) const;
-  llvm::Expected<std::vector<Row>> makeGspmd() const;
-  llvm::Expected<std::vector<Row>> makeOptCnn();
-  llvm::Expected<std::vector<Row>> makeStages(Strategy strategy);
+  llvm::Expected<std::vector<Tries>> makeGspmd() const;
+  llvm::Expected<std::vector<Tries>> makeOptCnn();
+  llvm::Expected<std::vector<Tries>> makeStages(Strategy strategy);
 
   const PipelineRequest &request;
   const simulator::Cluster &cluster;
@@ -160,8 +158,8 @@ runtime::Plan StrategyMaker::planOf(int64_t ranks, int64_t microBatches) const {
 }
 
 /// The plan with each number of micro-batches that leaves a rank a sample.
-Row StrategyMaker::ofEachCount(const runtime::Plan &plan) const {
-  Row row;
+Tries StrategyMaker::ofEachCount(const runtime::Plan &plan) const {
+  Tries row;
   for (int64_t count : counts)
     if (samples / count >= plan.training->ranks) {
       row.plans.push_back(plan);
@@ -170,7 +168,7 @@ Row StrategyMaker::ofEachCount(const runtime::Plan &plan) const {
   return row;
 }
 
-llvm::Expected<std::vector<Row>>
+llvm::Expected<std::vector<Tries>>
 StrategyMaker::makeDataParallel(int zero, bool hasServers) {
   if (request.ranks < 2)
     return refuse("ranks share samples, and there is one rank");
@@ -178,22 +176,22 @@ StrategyMaker::makeDataParallel(int zero, bool hasServers) {
   plan.training->zero = runtime::ZeroStage(zero);
   if (hasServers)
     plan.algorithm = "colocated";
-  Row row = ofEachCount(plan);
+  Tries row = ofEachCount(plan);
   if (row.plans.empty())
     return refuse(
         fmt::format("each rank has a sample at least, and there are {} "
                     "for {} ranks",
                     samples, request.ranks));
-  return std::vector<Row>{std::move(row)};
+  return std::vector<Tries>{std::move(row)};
 }
 
 /// Weights and tensors split over an axis of each of these sizes, samples over
 /// the rest.
-llvm::Expected<std::vector<Row>> StrategyMaker::makeSharded(
+llvm::Expected<std::vector<Tries>> StrategyMaker::makeSharded(
     llvm::StringRef what,
     const std::map<int64_t, std::vector<runtime::TensorSharding>> &ofSizes)
     const {
-  std::vector<Row> rows;
+  std::vector<Tries> rows;
   for (const auto &[size, split] : ofSizes) {
     if (split.empty())
       continue;
@@ -209,7 +207,7 @@ llvm::Expected<std::vector<Row>> StrategyMaker::makeSharded(
   return rows;
 }
 
-llvm::Expected<std::vector<Row>> StrategyMaker::makeGspmd() const {
+llvm::Expected<std::vector<Tries>> StrategyMaker::makeGspmd() const {
   const std::string &mesh = shardings.meshText();
   runtime::Plan plan = planOf(1, 1);
   if (llvm::Error error = addAxes(mesh, plan))
@@ -226,22 +224,23 @@ llvm::Expected<std::vector<Row>> StrategyMaker::makeGspmd() const {
                             "--ranks={}",
                             mesh, plan.training->countRanks(), request.ranks,
                             plan.training->countRanks()));
-  return std::vector<Row>{ofEachCount(plan)};
+  return std::vector<Tries>{ofEachCount(plan)};
 }
 
-llvm::Expected<std::vector<Row>> StrategyMaker::makeOptCnn() {
+llvm::Expected<std::vector<Tries>> StrategyMaker::makeOptCnn() {
   auto plans = shardings.plan(
       cluster, {request.cluster, request.ranks, samples, "", false,
                 fmt::format("data=1,{}={}", kTensorAxis, request.ranks)});
   if (!plans)
     return plans.takeError();
-  std::vector<Row> rows;
+  std::vector<Tries> rows;
   for (const runtime::Plan &plan : *plans)
     rows.push_back(ofEachCount(plan));
   return rows;
 }
 
-llvm::Expected<std::vector<Row>> StrategyMaker::makeStages(Strategy strategy) {
+llvm::Expected<std::vector<Tries>>
+StrategyMaker::makeStages(Strategy strategy) {
   const auto ranks = size_t(request.ranks), layers = layerEnds.size() + 1;
   if (ranks < 2 || layers < ranks)
     return refuse(fmt::format("a rank has a layer at least, and the model has "
@@ -264,12 +263,12 @@ llvm::Expected<std::vector<Row>> StrategyMaker::makeStages(Strategy strategy) {
   stages.schedule = "gpipe";
   for (size_t end : llvm::ArrayRef(ends).drop_back())
     stages.ends.push_back(layerEnds[end - 1]);
-  Row row = ofEachCount(plan);
+  Tries row = ofEachCount(plan);
   row.isFirst = strategy == Strategy::LayerPerDevice;
-  return std::vector<Row>{std::move(row)};
+  return std::vector<Tries>{std::move(row)};
 }
 
-llvm::Expected<std::vector<Row>> StrategyMaker::make(Strategy strategy) {
+llvm::Expected<std::vector<Tries>> StrategyMaker::make(Strategy strategy) {
   name = allStrategies()[size_t(strategy)].name;
   switch (strategy) {
   case Strategy::DataParallel:
@@ -301,7 +300,7 @@ llvm::Expected<std::vector<Row>> StrategyMaker::make(Strategy strategy) {
 /// Simulates the plans of a row; what cannot be carried out is left out, and
 /// `wrong` says why.
 static void addRow(const PipelineRequest &request, int64_t samples,
-                   const StrategyRow &strategy, const Row &row,
+                   const StrategyRow &strategy, const Tries &row,
                    std::vector<PlannedStep> &steps, llvm::Error &wrong) {
   for (const runtime::Plan &plan : row.plans) {
     PlannedStep step;
@@ -345,7 +344,7 @@ llvm::Error StrategyPlanner::add(const PipelineRequest &request,
     llvm::Error wrong = llvm::Error::success();
     std::vector<PlannedStep> steps;
     if (auto rows = maker.make(row.strategy)) {
-      for (const Row &one : *rows)
+      for (const Tries &one : *rows)
         addRow(request, maker.countSamples(), row, one, steps, wrong);
     } else {
       llvm::consumeError(std::move(wrong));
