@@ -1,7 +1,9 @@
 //===- Factors.cpp - Dims split together ----------------------------------===//
 
 #include "passes/Distribute/Factors.h"
+#include "dialects/Definition/DefinitionText.h"
 #include "passes/Distribute/Halo.h"
+#include "passes/Distribute/MakeExpr.h"
 
 using namespace mlir;
 using llvm::ArrayRef;
@@ -93,19 +95,30 @@ private:
   }
 
   /// Whether data choose the element along `dim`, with 0 out of range, so that
-  /// all ranks but one read 0. Booleans have no sums.
-  static bool isLookupAt(const ExprNode &read, unsigned dim) {
+  /// all ranks but one read 0, or with NaN, which all ranks then have. Booleans
+  /// have no sums.
+  bool isLookupAt(const ExprNode &read, unsigned dim) const {
     if (!read.guarded || !isa<FloatType, IntegerType>(read.type) ||
         read.type.isInteger(1))
       return false;
-    const ExprNode &otherwise = *read.operands.back();
-    bool isZero = otherwise.kind == Expr::Kind::Constant &&
-                  otherwise.number == 0 && otherwise.integerNumber == 0;
+    const Expr &otherwise = read.operands.back();
+    bool isZero = otherwise->kind == Expr::Kind::Constant &&
+                  otherwise->number == 0 && otherwise->integerNumber == 0;
+    if (!isZero && !(isNaN(otherwise) && isInRangeBeside(read, dim)))
+      return false;
     bool isOfData = false;
     walk(read.indices()[dim], [&](const ExprNode &node) {
       isOfData |= node.kind == Expr::Kind::Read;
     });
-    return isZero && isOfData;
+    return isOfData;
+  }
+
+  bool isInRangeBeside(const ExprNode &read, unsigned dim) const {
+    SmallVector<IntExpr> dims = definition.shapeOf(read.tensor).dims;
+    for (unsigned d = 0; d < dims.size(); ++d)
+      if (d != dim && !isEvidentlyInRange(read.indices()[d], dims[d], extents))
+        return false;
+    return true;
   }
 
   /// An operand's dim is read in a window along a dim of the result, or along a

@@ -162,7 +162,13 @@ private:
       // Indices out of the whole's range are out of every part's range.
       read.operands[split.dim] = less(
           read.operands[split.dim], axis.getBegin(factor.extent) * split.unit);
-      return make(std::move(read));
+      Expr otherwise = read.operands.back();
+      if (!isNaN(otherwise))
+        return make(std::move(read));
+      // Where the whole has nothing, all ranks have NaN; else all but one 0.
+      read.operands.back() = zeroOf(otherwise->type);
+      return select(isInside(rewrite(index), size), make(std::move(read)),
+                    otherwise);
     }
     if (!split.hasHalo() && leadingOf(index, size, extents)) {
       read.operands[split.dim] = indexInPart(index, size);
@@ -188,12 +194,15 @@ private:
     Expr value = make(std::move(read));
     if (isZero)
       return value; // as past the tensor's ends
-    Expr place = rewrite(index);
-    Expr inside = binary(
+    return select(isInside(rewrite(index), size), value, otherwise);
+  }
+
+  /// Whether an index is one of a dim of this size.
+  static Expr isInside(const Expr &index, IntExpr size) {
+    return binary(
         BinaryFn::And,
-        compare(ComparePredicate::GE, place, zeroOf(place->type)),
-        compare(ComparePredicate::LT, place - size, zeroOf(place->type)));
-    return select(inside, value, otherwise);
+        compare(ComparePredicate::GE, index, zeroOf(index->type)),
+        compare(ComparePredicate::LT, index - size, zeroOf(index->type)));
   }
 
   bool isInRange(const ExprNode &read) const {

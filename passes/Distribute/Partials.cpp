@@ -1,6 +1,7 @@
 //===- Partials.cpp - Partial sums through operators ----------------------===//
 
 #include "passes/Distribute/Partials.h"
+#include "passes/Distribute/MakeExpr.h"
 
 using namespace mlir;
 using llvm::ArrayRef;
@@ -14,7 +15,7 @@ namespace {
 struct State {
   enum class Kind {
     Plain,   ///< its value
-    Zero,    ///< 0
+    Zero,    ///< 0 or NaN: a sum of copies of it is the same
     Partial, ///< a term of its value's reduction
     Bad,     ///< something else
   };
@@ -65,7 +66,7 @@ public:
       : factor(factor), inputs(inputs), stages(stages) {}
 
   State judge(const Expr &expr) {
-    if (isZero(*expr))
+    if (isZero(*expr) || isNaN(expr))
       return {State::Kind::Zero};
     switch (expr->kind) {
     case Expr::Kind::Read:
@@ -103,6 +104,8 @@ private:
       return a.reduction == b.reduction ? a : State::bad();
     if (b.isPartial())
       std::swap(a, b);
+    if (a.kind == State::Kind::Zero && b.kind == State::Kind::Zero)
+      return a;
     if (!a.isPartial())
       return a.isKnown() && b.isKnown() ? State() : State::bad();
     if (b.kind == State::Kind::Zero && a.reduction == Reduction::Sum)

@@ -252,7 +252,7 @@ private:
     // to one that is pinned whole, what computes parts.
     const bool misses =
         pin && (pin->isSplit() ? !isSame(plan.result, *pin, axis)
-                               : !plan.factor.extent);
+                               : !plan.factor.extent && isWorthSharing());
     if (pin && !isSame(plan.result, *pin, axis))
       count(plan, result,
             mlc::dist::bytesOf(result) * movedShare(plan.result, *pin, axis));
@@ -261,6 +261,17 @@ private:
       best = std::move(plan);
       bestMisses = misses;
     }
+  }
+
+  /// Whether an operator whose result is wanted whole is shared if it can be:
+  /// data are split already, or it is much work. A normalization of whole data
+  /// by split weights is not.
+  bool isWorthSharing() const {
+    return getKind(definition).isContraction ||
+           llvm::any_of(op->getOperands(), [&](Value operand) {
+             return hints.data.contains(operand) &&
+                    !parts.placeOf(operand).isWhole();
+           });
   }
 
   /// The partial sum of a lookup counts as a cost of the table, to compare it

@@ -1,6 +1,7 @@
 //===- Rank.cpp - A function of one rank along one axis -------------------===//
 
 #include "passes/Distribute/Rank.h"
+#include "dialects/Definition/Analysis.h"
 #include "dialects/Definition/OpInterfaces.h"
 #include "dialects/Module/StageFacts.h"
 #include "dialects/Module/States.h"
@@ -9,6 +10,7 @@
 #include "passes/Distribute/Operators.h"
 #include "passes/Distribute/Pin.h"
 #include "passes/Distribute/StagePins.h"
+#include "passes/Distribute/Sums.h"
 #include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
@@ -40,7 +42,8 @@ public:
   RankMaker(func::FuncOp function, AxisAttr axis,
             const PartitionOptions &options)
       : function(function), axis(axis), options(options),
-        builder(function.getContext(), &stages), parts(builder, axis, options) {
+        builder(function.getContext(), &stages), parts(builder, axis, options),
+        sums(parts) {
     parts.costOfDeferred = [&](Value value, const Place &place) {
       return planDeferred(value, place).second;
     };
@@ -62,7 +65,7 @@ public:
       addArgument(*made, argument, place);
     Operation *loss = options.reshardAfterForward ? findLoss(old) : nullptr;
     for (Operation &op : old.without_terminator()) {
-      if (failed(visit(&op)))
+      if (failed(visitSum(&op)))
         return failure();
       if (&op == loss)
         parts.forgetStates();
@@ -129,6 +132,22 @@ private:
     return success();
   }
 
+  /// Additions of partial and other terms wait for those that read them.
+  LogicalResult visitSum(Operation *op) {
+    auto add = dyn_cast<AddOp>(op);
+    if (!add)
+      return visit(op);
+    if (!pins.contains(add) && sums.waits(add))
+      return success();
+    SmallVector<AddOp> additions = sums.regroup(add);
+    if (additions.empty())
+      return visit(op);
+    for (AddOp one : additions)
+      if (failed(visit(one)))
+        return failure();
+    return success();
+  }
+
   LogicalResult visit(Operation *op) {
     if (op->getNumResults() == 1)
       if (auto pin = pins.find(op->getResult(0)); pin != pins.end())
@@ -162,9 +181,17 @@ private:
     return success();
   }
 
+  /// Whether elements are moved that a rank has in parts and as a whole, so
+  /// that either form of the result is free.
+  bool isMovedFromBoth(Value operand, const Definition &definition) const {
+    return !parts.isDeferred(operand) && parts.find(operand, Place::whole()) &&
+           getKind(definition).isMovement;
+  }
+
   /// The place of a result that is better computed on demand: values that all
-  /// ranks can compute, and values derived from states alone, which move to
-  /// where the activations are. Nothing for others.
+  /// ranks can compute, values derived from states alone, which move to where
+  /// the activations are, and forms of what is there in parts and as a whole.
+  /// Nothing for others.
   std::optional<Place> placeOfDeferred(Operation *op,
                                        const Definition &definition) {
     std::optional<Place> place = Place::whole();
@@ -175,7 +202,8 @@ private:
       if (own.isWhole() || place->isSplit())
         continue;
       auto factor = findFactor(definition, {false, unsigned(i)}, own, axis);
-      if (!factor || hints.data.contains(op->getResult(0)))
+      if (!factor || (hints.data.contains(op->getResult(0)) &&
+                      !isMovedFromBoth(operand, definition)))
         return std::nullopt;
       place = factor->placeOf({true, definition.results[0]});
       if (!place->isSplit() || !planPart(op, definition, *place, axis))
@@ -339,6 +367,7 @@ private:
   StageKeeper stages;
   OpBuilder builder;
   Parts parts;
+  Sums sums;
   Hints hints;
   Pins pins;
   /// The number of deferred operators that a deferred value goes through.

@@ -3,6 +3,7 @@
 #include "passes/Shardings/ShardingProblem.h"
 #include "dialects/Definition/Analysis.h"
 #include "dialects/Definition/OpInterfaces.h"
+#include "dialects/Graph/PointwiseOps.h"
 #include "dialects/Module/States.h"
 #include "passes/Distribute/Pin.h"
 #include "passes/Distribute/Strategies.h"
@@ -83,12 +84,14 @@ private:
   }
   std::vector<std::pair<std::string, Tensor>> &owners() { return made.owners; }
 
-  /// What bringing a tensor from one place to another takes.
-  double exchange(Value value, const Place &from, const Place &to) const {
+  /// What bringing a tensor from one place to another takes. In a sum with
+  /// partial terms (Sums.h) a whole one is a term, too.
+  double exchange(Value value, const Place &from, const Place &to,
+                  bool isTerm) const {
     if (isSame(from, to, axis))
       return 0;
     if (from.isWhole())
-      return to.isPartial() && !isZero(value) ? kNever : 0;
+      return to.isPartial() && !isTerm && !isZero(value) ? kNever : 0;
     if (to.isPartial())
       return kNever;
     const double bytes = bytesOf(value);
@@ -114,15 +117,18 @@ private:
   }
 
   /// An edge from where a tensor is to where `node` wants it by each choice; by
-  /// those for which `leads` is true it is not there whole.
+  /// those for which `leads` is true it is not there whole. It may be a term of
+  /// a sum.
   void addEdge(Value value, const Tensor &from, uint32_t node,
-               ArrayRef<Place> wanted, ArrayRef<bool> leads = {}) {
+               ArrayRef<Place> wanted, ArrayRef<bool> leads = {},
+               bool isTerm = false) {
     std::vector<double> costs;
     bool isAny = false;
     for (const Place &have : from.places)
       for (auto [i, want] : llvm::enumerate(wanted)) {
         const bool isMissing = !leads.empty() && leads[i] && have.isWhole();
-        costs.push_back(isMissing ? kNever : exchange(value, have, want));
+        costs.push_back(isMissing ? kNever
+                                  : exchange(value, have, want, isTerm));
         isAny |= costs.back() != 0;
       }
     if (isAny && from.node != node)
@@ -183,7 +189,8 @@ private:
         wanted.push_back(choice.plan->operands[i]);
         leads.push_back(choice.lead == int(i));
       }
-      addEdge(operand, tensors.at(operand), result.node, wanted, leads);
+      addEdge(operand, tensors.at(operand), result.node, wanted, leads,
+              isa<AddOp>(op));
     }
     addResult(op.getResult(0), std::move(result));
   }

@@ -191,14 +191,14 @@ def feed_forward(net, x, name, width):
     return net.linear(gelu(net, net.linear(x, f"{name}.up", width, 2 * width)), f"{name}.down", 2 * width, width)
 
 
-def gpt(net, length=6, width=8, words=11):
+def gpt(net, length=6, width=8, words=11, heads=2):
     tokens = {"tokens": net.rng.integers(0, words, (2, length))}
     net.weight("embedding", words, width, scale=0.5)
     h = net.op("Add", net.op("Gather", "embedding", "tokens"), net.weight("positions", length, width, scale=0.1))
     mask = causal(net, length)
     for i in range(2):
         n = net.layer_norm(h, f"layer{i}.norm1", width)
-        h = net.op("Add", h, attention(net, n, n, f"layer{i}.attention", width, 2, mask))
+        h = net.op("Add", h, attention(net, n, n, f"layer{i}.attention", width, heads, mask))
         h = net.op("Add", h, feed_forward(net, net.layer_norm(h, f"layer{i}.norm2", width), f"layer{i}", width))
     h = net.layer_norm(h, "norm", width)
     y = net.op("MatMul", h, net.op("Transpose", "embedding", perm=[1, 0]))

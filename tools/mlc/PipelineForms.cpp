@@ -1,6 +1,7 @@
 //===- PipelineForms.cpp - Ways to share a step among ranks ---------------===//
 
 #include "tools/mlc/PipelineForms.h"
+#include "planner/strategies/Strategies.h"
 #include "runtime/schedule/Generate.h"
 #include "tools/mlc/Failure.h"
 #include <fmt/format.h>
@@ -33,15 +34,9 @@ llvm::Error PipelineForms::findSizes() {
     microBatches = {sampleCount / fixed};
     return llvm::Error::success();
   }
-  microBatches = request.microBatches;
-  // Numbers that divide, each a good deal larger than the one before.
-  constexpr int64_t most = 1024;
-  for (int64_t count = 1; request.microBatches.empty() && count <= most &&
-                          count <= std::min(sampleCount, 16 * request.ranks);
-       ++count)
-    if (sampleCount % count == 0 &&
-        (microBatches.empty() || 3 * count >= 4 * microBatches.back()))
-      microBatches.push_back(count);
+  microBatches = request.microBatches.empty()
+                     ? listMicroBatches(sampleCount, request.ranks)
+                     : request.microBatches;
   for (int64_t count : microBatches)
     if (sampleCount % count)
       return fail(Exit::Usage,

@@ -313,9 +313,11 @@ llvm::Expected<Blocks> BlockReader::make(int64_t batch, int64_t parts) {
   }
   std::optional<Repeats> repeats;
   auto choose = [&](mlir::ModuleOp module, runtime::TrainingPlan &own) {
-    repeats = shortenRepeats(module, size_t(request.blocks));
-    blocks.ends =
-        repeats ? repeats->ends : listStageEnds(module, size_t(request.blocks));
+    if (ends.empty())
+      repeats = shortenRepeats(module, size_t(request.blocks));
+    blocks.ends = !ends.empty() ? ends
+                  : repeats     ? repeats->ends
+                                : listStageEnds(module, size_t(request.blocks));
     if (blocks.ends.empty())
       return;
     own.stages.ends = blocks.ends;
@@ -405,4 +407,17 @@ BlockReader::shardings(int64_t parts, int64_t batch) {
       llvm::consumeError(found.takeError());
   }
   return &it->second;
+}
+
+llvm::Expected<std::vector<Time>>
+mlc::cli::readStageTimes(const PipelineRequest &request, const Cluster &cluster,
+                         int64_t batch, llvm::ArrayRef<std::string> ends) {
+  const Network network(cluster);
+  auto blocks = BlockReader(request, network, ends.vec()).read(batch, 1);
+  if (!blocks)
+    return blocks.takeError();
+  std::vector<Time> times;
+  for (const StageTimes &stage : (*blocks)->costs.front().times)
+    times.push_back(stage.forward + stage.input + stage.weight);
+  return times;
 }

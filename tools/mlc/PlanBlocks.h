@@ -46,8 +46,10 @@ struct Blocks {
 /// Reads the model as blocks, once for each size.
 class BlockReader {
 public:
-  BlockReader(const PipelineRequest &request, const simulator::Network &network)
-      : request(request), network(network) {}
+  /// Blocks end with the nodes `ends`, if there are any.
+  BlockReader(const PipelineRequest &request, const simulator::Network &network,
+              std::vector<std::string> ends = {})
+      : request(request), network(network), ends(std::move(ends)) {}
 
   /// Tells which micro-batches will be read, in ascending order. Of a large
   /// model some are read, and others are taken to lie between them.
@@ -70,6 +72,7 @@ private:
 
   const PipelineRequest &request;
   const simulator::Network &network;
+  const std::vector<std::string> ends;
   std::map<std::pair<int64_t, int64_t>, Blocks> known;
   std::map<int64_t, std::vector<runtime::TensorSharding>> splits;
   std::vector<int64_t> expected;

@@ -9,6 +9,7 @@
 #include "tools/mlc/PlanOperators.h"
 #include "tools/mlc/PlanPipelines.h"
 #include "tools/mlc/PlanShardings.h"
+#include "tools/mlc/PlanStrategies.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/JSON.h"
 #include <fmt/format.h>
@@ -28,7 +29,7 @@ public:
       : Command("plan", "Choose how ranks share a step of training "
                         "(docs/Planners.md)"),
         model(sub, "<model.onnx|layers.csv>"), training(sub), optimizer(sub),
-        shardings(sub, model, training, optimizer),
+        shardings(sub, model, training, optimizer), strategies(sub),
         planner("planner", cl::desc("What is planned for a model (all):"),
                 cl::values(clEnumValN(Planner::All, "all",
                                       "both of these; the fastest that fits "
@@ -60,7 +61,7 @@ public:
         microBatches("micro-batches", cl::CommaSeparated,
                      cl::value_desc("number,..."),
                      cl::desc("Numbers of micro-batches to try (some that "
-                              "divide the samples, up to 8 for a rank)"),
+                              "divide the samples, up to 16 for a rank)"),
                      cl::sub(sub)),
         schedules("schedules", cl::CommaSeparated, cl::value_desc("name,..."),
                   cl::desc("Schedules to try, of mlc schedule --list (all "
@@ -122,6 +123,7 @@ private:
   TrainingFlags training;
   OptimizerFlags optimizer;
   ShardingPlanner shardings;
+  StrategyPlanner strategies;
   cl::opt<Planner> planner;
   cl::opt<int64_t> ranks;
   cl::opt<std::string> cluster;
@@ -179,11 +181,16 @@ llvm::Error PlanCommand::checkFlags(bool ofLayers) const {
     check(ofPipelines, noModel);
     check({&seed}, noModel);
     check(shardings.options(), noModel);
+    check(strategies.options(), noModel);
   } else {
     check({&edges, &bandwidth}, "layers (.csv)");
+    if (planner != Planner::All)
+      check(strategies.options(), "--planner=all");
+    if (!error)
+      error = strategies.check();
     if (planner == Planner::Shardings)
       check(ofPipelines, "pipelines; --planner=shardings plans none");
-    else
+    else if (!strategies.isGiven())
       check(shardings.options(), "--planner=shardings; give that, too");
     if (planner == Planner::Soap || planner == Planner::Mcmc)
       check({std::addressof(microBatches), std::addressof(schedules), &blocks},
@@ -228,7 +235,7 @@ llvm::Error PlanCommand::checkValues() const {
 
 /// "interleaved-1f1b of 4 stages on 2 ranks, 2 copies", "1f1b of 2 stages on
 /// 3-1 ranks".
-static std::string describe(const PlannedStep &step) {
+static std::string describePlan(const PlannedStep &step) {
   const mlc::runtime::TrainingPlan &plan = *step.plan.training;
   const mlc::runtime::StagePlan &stages = plan.stages;
   std::string zero =
@@ -257,6 +264,11 @@ static std::string describe(const PlannedStep &step) {
                      stages.count,
                      ranks.empty() ? std::to_string(stages.ranks) : ranks) +
          (plan.ranks > 1 ? fmt::format(", {} copies", plan.ranks) : "") + zero;
+}
+
+static std::string describe(const PlannedStep &step) {
+  return (step.strategy.empty() ? "" : step.strategy + ": ") +
+         describePlan(step);
 }
 
 /// "12.3 MB".
@@ -298,6 +310,7 @@ static json::Object stepToJson(const PlannedStep &step) {
   for (const std::vector<int64_t> &having : plan.stages.places)
     replicas.push_back(int64_t(having.size()));
   return json::Object{
+      {"strategy", step.strategy},
       {"schedule", step.schedule()},
       {"copies", plan.ranks},
       {"zero", static_cast<int64_t>(plan.zero)},
@@ -361,7 +374,7 @@ llvm::Error PlanCommand::planModel() {
                           comparesAll, isJson},
                          *machines);
   std::vector<mlc::runtime::Plan> splits;
-  if (planner == Planner::All) {
+  if (planner == Planner::All && !strategies.isGiven()) {
     // Where no sharding fits, pipelines may.
     if (auto plans = shardings.plan(*machines, split))
       splits = std::move(*plans);
@@ -380,11 +393,16 @@ llvm::Error PlanCommand::planModel() {
   request.findShardings = [&](int64_t sizes, int64_t batch) {
     return shardings.split(*machines, sizes, batch, count / sizes);
   };
-  auto plans = planPipelines(request, *machines);
+  auto plans = strategies.isGiven() ? PipelinePlans()
+                                    : planPipelines(request, *machines);
   if (!plans)
     return plans.takeError();
   if (llvm::Error error = addPlans(request, std::move(splits), *plans))
     return error;
+  if (planner == Planner::All)
+    if (llvm::Error error =
+            strategies.add(request, *machines, shardings, *plans))
+      return error;
   const PlannedStep &best = plans->steps.front();
   if (isJson) {
     json::Array steps;
@@ -417,6 +435,10 @@ llvm::Error PlanCommand::planModel() {
 }
 
 llvm::Error PlanCommand::run() {
+  if (strategies.wantsTable()) {
+    StrategyPlanner::printTable();
+    return llvm::Error::success();
+  }
   if (model.model.empty())
     return fail(mlc::Exit::Usage,
                 "no file; give a model (.onnx) or measured layers (.csv)");

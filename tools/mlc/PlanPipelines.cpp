@@ -1,6 +1,7 @@
 //===- PlanPipelines.cpp - Plans that run a model in stages ---------------===//
 
 #include "tools/mlc/PlanPipelines.h"
+#include "planner/strategies/Strategies.h"
 #include "tools/mlc/Failure.h"
 #include "tools/mlc/PipelineForms.h"
 #include <fmt/format.h>
@@ -33,9 +34,8 @@ std::string PlannedStep::schedule() const {
   return count > 1 ? "data parallel" : "one rank";
 }
 
-/// Simulates the plan itself.
-static llvm::Error simulateStep(const PipelineRequest &request,
-                                PlannedStep &step, ArenaSource arenas) {
+llvm::Error mlc::cli::simulateStep(const PipelineRequest &request,
+                                   PlannedStep &step, ArenaSource arenas) {
   auto done = cli::simulate({request.model, request.training, request.optimizer,
                              step.batch, step.plan, request.cluster, arenas});
   if (!done)
@@ -200,7 +200,7 @@ llvm::Error PipelineSearch::addPipelines() {
   return llvm::Error::success();
 }
 
-static bool isBetter(const PlannedStep &a, const PlannedStep &b) {
+bool mlc::cli::isBetter(const PlannedStep &a, const PlannedStep &b) {
   return std::pair(!a.fits, a.span) < std::pair(!b.fits, b.span);
 }
 
@@ -321,10 +321,14 @@ mlc::cli::planPipelines(const PipelineRequest &request,
 llvm::Error mlc::cli::addPlans(const PipelineRequest &request,
                                std::vector<runtime::Plan> plans,
                                PipelinePlans &found) {
+  int64_t samples = request.samples;
+  if (!samples && !found.steps.empty())
+    samples = found.steps.front().batch *
+              found.steps.front().plan.training->accumulate;
   for (runtime::Plan &plan : plans) {
     PlannedStep step;
     step.plan = std::move(plan);
-    step.batch = request.samples;
+    step.batch = samples / step.plan.training->accumulate;
     if (llvm::Error error = simulateStep(request, step, ArenaSource::Operators))
       return error;
     found.steps.push_back(std::move(step));

@@ -52,6 +52,8 @@ struct PlannedStep {
   /// Whether the plan itself was simulated, rather than the blocks that its
   /// stages are made of.
   bool isSimulated = false;
+  /// The written strategy that it is of; empty: none.
+  std::string strategy = {};
 
   std::string schedule() const;
   int64_t copies() const { return plan.training->ranks; }
@@ -75,6 +77,20 @@ struct PipelinePlans {
 /// be planned. `cluster` is the one of the request, and has as many ranks.
 llvm::Expected<PipelinePlans> planPipelines(const PipelineRequest &request,
                                             const simulator::Cluster &cluster);
+
+/// Whether `a` goes before `b`: what fits, then what takes less.
+bool isBetter(const PlannedStep &a, const PlannedStep &b);
+
+/// Simulates the step's plan itself, and fills the step with what that gives.
+llvm::Error simulateStep(const PipelineRequest &request, PlannedStep &step,
+                         ArenaSource arenas);
+
+/// What stages that end with the nodes `ends`, one at least, compute forward
+/// and back on the cluster's first rank, for so many samples (0: the model's).
+llvm::Expected<std::vector<simulator::Time>>
+readStageTimes(const PipelineRequest &request,
+               const simulator::Cluster &cluster, int64_t batch,
+               llvm::ArrayRef<std::string> ends);
 
 /// Simulates plans as they are, whose steps are one micro-batch of all samples,
 /// and adds those that can be.

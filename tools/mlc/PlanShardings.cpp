@@ -44,7 +44,9 @@ std::vector<const cl::Option *> ShardingPlanner::options() const {
 
 /// Plans of training that have a mesh and no shardings yet.
 llvm::Expected<std::vector<runtime::Plan>>
-ShardingPlanner::meshes(int64_t ranks) const {
+ShardingPlanner::meshes(const Request &request) const {
+  const int64_t ranks = request.ranks;
+  const std::string &wanted = request.mesh.empty() ? mesh : request.mesh;
   auto make = [](std::vector<runtime::MeshAxis> axes) {
     runtime::Plan plan;
     plan.training.emplace();
@@ -53,7 +55,7 @@ ShardingPlanner::meshes(int64_t ranks) const {
     return plan;
   };
   std::vector<runtime::Plan> all;
-  if (mesh.empty()) {
+  if (wanted.empty()) {
     for (int64_t tensor = 1; tensor <= ranks; ++tensor)
       if (ranks % tensor == 0) {
         std::vector<runtime::MeshAxis> axes{
@@ -66,20 +68,20 @@ ShardingPlanner::meshes(int64_t ranks) const {
     return all;
   }
   runtime::Plan given;
-  if (llvm::Error error = addAxes(mesh, given))
+  if (llvm::Error error = addAxes(wanted, given))
     return error;
   int64_t product = 1;
   for (const runtime::MeshAxis &axis : given.mesh)
     product *= axis.size;
   if (given.mesh.size() > 2 || given.mesh.front().name != runtime::kDataAxis)
-    return fail(Exit::Usage, "--mesh=" + mesh +
+    return fail(Exit::Usage, "--mesh=" + wanted +
                                  ": begins with the axis data, and has one "
                                  "other axis at most");
   if (product != ranks)
     return fail(Exit::Usage,
                 fmt::format("--mesh={}: has {} ranks, and there are {}; give "
                             "--ranks={}",
-                            mesh.getValue(), product, ranks, product));
+                            wanted, product, ranks, product));
   all.push_back(make(given.mesh));
   return all;
 }
@@ -381,7 +383,7 @@ ShardingPlanner::find(const simulator::Cluster &cluster,
     model.target = target;
   if (auto bytes = memoryOf(cluster); !bytes)
     return bytes.takeError();
-  auto plans = meshes(request.ranks);
+  auto plans = meshes(request);
   if (!plans)
     return plans.takeError();
   std::vector<Found> all;

@@ -22,6 +22,8 @@ public:
 
   /// Its own flags.
   std::vector<const llvm::cl::Option *> options() const;
+  const llvm::cl::Option &meshOption() const { return mesh; }
+  const std::string &meshText() const { return mesh.getValue(); }
 
   struct Request {
     std::string cluster; ///< its name
@@ -30,6 +32,7 @@ public:
     int64_t samples = 0;
     std::string output; ///< the plan's file, or empty
     bool asJson = false;
+    std::string mesh = {}; ///< instead of that of --mesh
   };
   /// Plans for so many ranks of the cluster; prints what was found, and writes
   /// the plan.
@@ -56,7 +59,8 @@ private:
     MeshCosts::Sum step;
   };
 
-  llvm::Expected<std::vector<runtime::Plan>> meshes(int64_t ranks) const;
+  llvm::Expected<std::vector<runtime::Plan>>
+  meshes(const Request &request) const;
   llvm::Expected<std::vector<Found>> find(const simulator::Cluster &cluster,
                                           const Request &request);
   llvm::Expected<Found> planMesh(const simulator::Cluster &cluster,
