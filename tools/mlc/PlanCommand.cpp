@@ -5,6 +5,7 @@
 #include "tools/mlc/Command.h"
 #include "tools/mlc/Failure.h"
 #include "tools/mlc/OutputFile.h"
+#include "tools/mlc/PlanBayes.h"
 #include "tools/mlc/PlanLayers.h"
 #include "tools/mlc/PlanOperators.h"
 #include "tools/mlc/PlanPipelines.h"
@@ -20,7 +21,7 @@ namespace json = llvm::json;
 
 namespace {
 
-enum class Planner : uint8_t { All, Pipelines, Shardings, Soap, Mcmc };
+enum class Planner : uint8_t { All, Pipelines, Shardings, Soap, Mcmc, Bayes };
 
 class PlanCommand : public Command {
 public:
@@ -45,7 +46,12 @@ public:
                                       "and on which ranks"),
                            clEnumValN(Planner::Mcmc, "mcmc",
                                       "the same, by a random walk of --budget "
-                                      "proposals")),
+                                      "proposals"),
+                           clEnumValN(Planner::Bayes, "bayes",
+                                      "buckets, algorithm, micro-batches and "
+                                      "ZeRO of data parallelism, and with "
+                                      "--schedules of pipelines, by Bayesian "
+                                      "optimization")),
                 cl::init(Planner::All), cl::sub(sub)),
         ranks("ranks", cl::init(0), cl::value_desc("number"),
               cl::desc("Ranks to plan for (all of the cluster)"), cl::sub(sub)),
@@ -69,8 +75,14 @@ public:
         budget("budget", cl::init(200), cl::value_desc("number"),
                cl::desc("Steps to simulate for each schedule, number of copies "
                         "and number of micro-batches (200); with "
-                        "--planner=soap and mcmc, in all (300000 and 200000)"),
+                        "--planner=soap and mcmc, in all (300000 and 200000), "
+                        "and bayes (25)"),
                cl::sub(sub)),
+        seed(
+            "seed", cl::init(0), cl::value_desc("number"),
+            cl::desc("With --planner=mcmc and bayes: what random numbers begin "
+                     "with (0)"),
+            cl::sub(sub)),
         blocks("blocks", cl::init(64), cl::value_desc("number"),
                cl::desc("Blocks that stages are made of, at most (64)"),
                cl::sub(sub)),
@@ -88,9 +100,6 @@ public:
                        clEnumValN(Recomputing::Always, "always",
                                   "yes, from the results between blocks")),
             cl::init(Recomputing::WhereNeeded), cl::sub(sub)),
-        seed("seed", cl::init(0), cl::value_desc("number"),
-             cl::desc("With --planner=mcmc: of its random numbers (0)"),
-             cl::sub(sub)),
         output("o", cl::value_desc("plan.json"),
                cl::desc("Write the plan to this file, for mlc train --plan"),
                cl::sub(sub)),
@@ -188,8 +197,10 @@ llvm::Error PlanCommand::checkFlags(bool ofLayers) const {
     if (planner == Planner::Soap || planner == Planner::Mcmc)
       check({std::addressof(microBatches), std::addressof(schedules), &blocks},
             "pipelines; --planner=soap and mcmc plan none");
-    if (planner != Planner::Mcmc)
-      check({&seed}, "--planner=mcmc; give that, too");
+    if (planner == Planner::Bayes)
+      check({&blocks}, "the other planners");
+    if (planner != Planner::Mcmc && planner != Planner::Bayes)
+      check({&seed}, "--planner=mcmc and bayes; give one of them, too");
   }
   return error ? std::move(error) : checkValues();
 }
@@ -341,6 +352,41 @@ static void printBest(const PipelinePlans &plans, const std::string &cluster) {
         plans.timelines);
 }
 
+/// Writes the best plan, if it fits.
+static llvm::Error finish(const PlannedStep &best, const std::string &file) {
+  if (!best.fits)
+    return fail(mlc::Exit::Resources,
+                fmt::format("no plan fits; the one that comes nearest takes {} "
+                            "on a rank; take more ranks, or fewer samples",
+                            toBytes(best.memory)));
+  if (file.empty())
+    return llvm::Error::success();
+  return writeOutputs({{file, [&](llvm::raw_ostream &os) {
+                          os << best.plan.text();
+                          return llvm::Error::success();
+                        }}});
+}
+
+llvm::Error PlanCommand::run() {
+  if (model.model.empty())
+    return fail(mlc::Exit::Usage,
+                "no file; give a model (.onnx) or measured layers (.csv)");
+  const bool ofLayers = llvm::StringRef(model.model).ends_with(".csv");
+  if (llvm::Error error = checkFlags(ofLayers))
+    return error;
+  if (!ofLayers)
+    return planModel();
+  LayerRequest request{model.model, edges, cluster, ranks};
+  if (bandwidth.getNumOccurrences())
+    request.bandwidth = bandwidth;
+  request.asJson = asJson;
+  return planLayers(request);
+}
+
+std::unique_ptr<Command> mlc::cli::makePlanCommand() {
+  return std::make_unique<PlanCommand>();
+}
+
 llvm::Error PlanCommand::planModel() {
   const std::string file = output;
   const bool isJson = asJson, comparesAll = compares;
@@ -380,6 +426,15 @@ llvm::Error PlanCommand::planModel() {
   request.findShardings = [&](int64_t sizes, int64_t batch) {
     return shardings.split(*machines, sizes, batch, count / sizes);
   };
+  if (planner == Planner::Bayes) {
+    if (budget.getNumOccurrences() == 0)
+      request.budget = 25;
+    auto tried = planBayes(request, *machines, seed);
+    if (!tried)
+      return tried.takeError();
+    printTried(*tried, machines->name, comparesAll, isJson);
+    return finish(tried->steps[tried->best], file);
+  }
   auto plans = planPipelines(request, *machines);
   if (!plans)
     return plans.takeError();
@@ -403,35 +458,5 @@ llvm::Error PlanCommand::planModel() {
       printTable(*plans);
     printBest(*plans, machines->name);
   }
-  if (!best.fits)
-    return fail(mlc::Exit::Resources,
-                fmt::format("no plan fits; the one that comes nearest takes {} "
-                            "on a rank; take more ranks, or fewer samples",
-                            toBytes(best.memory)));
-  if (file.empty())
-    return llvm::Error::success();
-  return writeOutputs({{file, [&](llvm::raw_ostream &os) {
-                          os << best.plan.text();
-                          return llvm::Error::success();
-                        }}});
-}
-
-llvm::Error PlanCommand::run() {
-  if (model.model.empty())
-    return fail(mlc::Exit::Usage,
-                "no file; give a model (.onnx) or measured layers (.csv)");
-  const bool ofLayers = llvm::StringRef(model.model).ends_with(".csv");
-  if (llvm::Error error = checkFlags(ofLayers))
-    return error;
-  if (!ofLayers)
-    return planModel();
-  LayerRequest request{model.model, edges, cluster, ranks};
-  if (bandwidth.getNumOccurrences())
-    request.bandwidth = bandwidth;
-  request.asJson = asJson;
-  return planLayers(request);
-}
-
-std::unique_ptr<Command> mlc::cli::makePlanCommand() {
-  return std::make_unique<PlanCommand>();
+  return finish(best, file);
 }

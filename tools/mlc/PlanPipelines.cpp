@@ -33,9 +33,8 @@ std::string PlannedStep::schedule() const {
   return count > 1 ? "data parallel" : "one rank";
 }
 
-/// Simulates the plan itself.
-static llvm::Error simulateStep(const PipelineRequest &request,
-                                PlannedStep &step, ArenaSource arenas) {
+llvm::Error mlc::cli::simulateStep(const PipelineRequest &request,
+                                   PlannedStep &step, ArenaSource arenas) {
   auto done = cli::simulate({request.model, request.training, request.optimizer,
                              step.batch, step.plan, request.cluster, arenas});
   if (!done)
