@@ -57,8 +57,13 @@ std::optional<size_t> BayesianSearch::improve() {
   std::vector<Features> points;
   for (size_t point : tried)
     points.push_back(space.points[point]);
-  process.fit(points, values);
-  const double best = *std::min_element(values.begin(), values.end());
+  // How bad the worse half is does not matter, and would hide what does.
+  std::vector<double> sorted = values, capped = values;
+  std::sort(sorted.begin(), sorted.end());
+  const double best = sorted.front(), median = sorted[sorted.size() / 2];
+  for (double &value : capped)
+    value = std::min(value, median);
+  process.fit(points, capped);
   std::optional<size_t> found;
   double most = 0;
   for (size_t i = 0; i < isTried.size(); ++i) {

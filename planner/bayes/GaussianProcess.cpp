@@ -84,9 +84,12 @@ double GaussianProcess::State::tryLengths(const std::vector<double> &lengths,
   kernel.scale = std::max(
       least, std::sqrt(above.dot(factor.solve(above)) / double(values.size())));
   setValues(values);
+  // Between sizes there may be steps; most categories matter little.
   double prior = 0;
-  for (double length : lengths)
-    prior -= 0.5 * std::log(length) * std::log(length);
+  for (size_t i = 0; i < lengths.size(); ++i) {
+    const double usual = kinds[i] == FeatureKind::Ordered ? 0.4 : 2;
+    prior -= 0.5 * std::pow(std::log(lengths[i] / usual), 2);
+  }
   return logLikelihood + prior;
 }
 

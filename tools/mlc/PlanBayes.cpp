@@ -3,6 +3,7 @@
 #include "tools/mlc/PlanBayes.h"
 #include "planner/bayes/BayesianSearch.h"
 #include "runtime/schedule/Generate.h"
+#include "runtime/transport/Schedule.h"
 #include "simulator/timeline/Pictures.h"
 #include "tools/mlc/Failure.h"
 #include "llvm/ADT/StringSet.h"
@@ -27,7 +28,10 @@ enum class StepFeature : uint8_t {
   Schedule,
   Chunks,
   MicroBatches,
-  Zero,
+  // Each stage of ZeRO includes those before.
+  OptimizerStates,
+  Gradients,
+  Weights,
   Prefetch,
   Fusion,
   Bucket,
@@ -40,6 +44,11 @@ enum class StepFeature : uint8_t {
 struct StepFeatures {
   Features values = Features(size_t(StepFeature::Count), 0.5);
   double &operator[](StepFeature feature) { return values[size_t(feature)]; }
+  void setZero(int stage) {
+    for (int i = 1; i <= 3; ++i)
+      values[size_t(StepFeature::OptimizerStates) + size_t(i) - 1] =
+          double(stage >= i);
+  }
 };
 
 /// The plans that may be tried, and what tells them apart.
@@ -91,8 +100,8 @@ private:
 static std::vector<FeatureKind> featureKinds() {
   std::vector<FeatureKind> kinds(size_t(StepFeature::Count),
                                  FeatureKind::Ordered);
-  for (StepFeature category : {StepFeature::Schedule, StepFeature::Zero,
-                               StepFeature::Fusion, StepFeature::Algorithm})
+  for (StepFeature category :
+       {StepFeature::Schedule, StepFeature::Fusion, StepFeature::Algorithm})
     kinds[size_t(category)] = FeatureKind::Category;
   return kinds;
 }
@@ -120,8 +129,21 @@ double StepSpace::bucketFeature(int64_t bytes) const {
          std::max(1.0, std::log2(double(gradientBytes)) - 14);
 }
 
+/// Some algorithms need a power of two ranks.
+static bool isPossible(llvm::StringRef algorithm, int64_t ranks) {
+  namespace transport = runtime::transport;
+  transport::Request request;
+  transport::Program program;
+  request.ranks = int(ranks);
+  request.elements = ranks;
+  return algorithm.empty() ||
+         (transport::parseAlgorithm(algorithm, request.algorithm) &&
+          transport::makeProgram(request, 0, program).ok());
+}
+
 void StepSpace::add(const runtime::Plan &plan, StepFeatures features) {
-  if (!plan.check().ok() || !known.insert(plan.text()).second)
+  if (!isPossible(plan.algorithm, plan.training->ranks) || !plan.check().ok() ||
+      !known.insert(plan.text()).second)
     return;
   plans.push_back(plan);
   space.points.push_back(std::move(features.values));
@@ -193,7 +215,7 @@ void StepSpace::addSplit(const Split &split, int64_t count) {
   }
   for (int zero = 0; zero <= (plan.training->ranks > 1 ? 3 : 0); ++zero) {
     plan.training->zero = runtime::ZeroStage(zero);
-    features[StepFeature::Zero] = zero;
+    features.setZero(zero);
     if (plan.training->ranks < 2) {
       add(plan, features);
       continue;
@@ -222,8 +244,8 @@ void StepSpace::addPlain() {
   features[StepFeature::Ranks] = 0;
   features[StepFeature::Schedule] = -1;
   features[StepFeature::MicroBatches] = std::log2(double(counts.front())) / 6;
-  features[StepFeature::Zero] = features[StepFeature::Fusion] =
-      features[StepFeature::Algorithm] = 0;
+  features.setZero(0);
+  features[StepFeature::Fusion] = features[StepFeature::Algorithm] = 0;
   features[StepFeature::Bucket] = bucketFeature(plain.training->buckets.bytes);
   features[StepFeature::FirstBucket] =
       bucketFeature(plain.training->buckets.firstBytes);
