@@ -78,7 +78,7 @@ def test_memory_is_kept(tools, tmp_path):
     (["--planner=bayes", "--samples=64", "--budget=257"], "plans; give 1 to 256, or as many as there are"),
     (["--planner=bayes", "--samples=64", "--blocks=3"], "--blocks is of the other planners"),
     (["--planner=bayes", "--samples=64", "--mesh=data=8"], "--mesh is of --planner=shardings"),
-    (["--samples=64", "--seed=3"], "--seed is of --planner=mcmc and bayes"),
+    (["--samples=64", "--seed=3"], "--seed is of --planner=mcmc, bayes,"),
 ])
 def test_errors_say_what_to_do(tools, tmp_path, flags, message):
     done = tools.mlc("plan", write_model(tmp_path / "m.onnx"), "--loss=mse", "--cluster", write_cluster(tmp_path / "c.json", 1e9), *flags)

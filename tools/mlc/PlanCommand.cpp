@@ -9,6 +9,7 @@
 #include "tools/mlc/PlanLayers.h"
 #include "tools/mlc/PlanOperators.h"
 #include "tools/mlc/PlanPipelines.h"
+#include "tools/mlc/PlanPlacement.h"
 #include "tools/mlc/PlanShardings.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/JSON.h"
@@ -21,7 +22,17 @@ namespace json = llvm::json;
 
 namespace {
 
-enum class Planner : uint8_t { All, Pipelines, Shardings, Soap, Mcmc, Bayes };
+enum class Planner : uint8_t {
+  All,
+  Pipelines,
+  Shardings,
+  Soap,
+  Mcmc,
+  Bayes,
+  List,
+  MinCut,
+  Reinforce
+};
 
 class PlanCommand : public Command {
 public:
@@ -51,7 +62,15 @@ public:
                                       "buckets, algorithm, micro-batches and "
                                       "ZeRO of data parallelism, and with "
                                       "--schedules of pipelines, by Bayesian "
-                                      "optimization")),
+                                      "optimization"),
+                           clEnumValN(Planner::List, "list",
+                                      "for each operator a rank, by list "
+                                      "scheduling and moves"),
+                           clEnumValN(Planner::MinCut, "min-cut",
+                                      "the same, with few bytes between ranks"),
+                           clEnumValN(Planner::Reinforce, "reinforce",
+                                      "the same, by a network that learns to "
+                                      "draw placements")),
                 cl::init(Planner::All), cl::sub(sub)),
         ranks("ranks", cl::init(0), cl::value_desc("number"),
               cl::desc("Ranks to plan for (all of the cluster)"), cl::sub(sub)),
@@ -76,15 +95,13 @@ public:
                cl::desc("Steps to simulate for each schedule, number of copies "
                         "and number of micro-batches (200); with "
                         "--planner=soap and mcmc, in all (300000 and 200000), "
-                        "and bayes (25)"),
+                        "and bayes (25), and placements of list (20000) "
+                        "and reinforce (3000)"),
                cl::sub(sub)),
-        seed(
-            "seed", cl::init(0), cl::value_desc("number"),
-            cl::desc("With --planner=mcmc and bayes: what random numbers begin "
-                     "with (0)"),
-            cl::sub(sub)),
         blocks("blocks", cl::init(64), cl::value_desc("number"),
-               cl::desc("Blocks that stages are made of, at most (64)"),
+               cl::desc("Blocks that stages are made of, at most (64); groups "
+                        "that operators are placed in (20 for each rank, up to "
+                        "256)"),
                cl::sub(sub)),
         parts("tensor", cl::CommaSeparated, cl::value_desc("number,..."),
               cl::desc("Of pipelines: numbers of ranks to split weights over "
@@ -100,6 +117,10 @@ public:
                        clEnumValN(Recomputing::Always, "always",
                                   "yes, from the results between blocks")),
             cl::init(Recomputing::WhereNeeded), cl::sub(sub)),
+        seed("seed", cl::init(0), cl::value_desc("number"),
+             cl::desc("With --planner=mcmc, bayes, min-cut and reinforce: what "
+                      "random numbers begin with (0)"),
+             cl::sub(sub)),
         output("o", cl::value_desc("plan.json"),
                cl::desc("Write the plan to this file, for mlc train --plan"),
                cl::sub(sub)),
@@ -126,6 +147,7 @@ private:
   llvm::Error checkFlags(bool ofLayers) const;
   llvm::Error checkValues() const;
   llvm::Error planModel();
+  std::optional<PlacementPlanner> placementPlanner() const;
 
   ModelOptions model;
   TrainingFlags training;
@@ -199,8 +221,13 @@ llvm::Error PlanCommand::checkFlags(bool ofLayers) const {
             "pipelines; --planner=soap and mcmc plan none");
     if (planner == Planner::Bayes)
       check({&blocks}, "the other planners");
-    if (planner != Planner::Mcmc && planner != Planner::Bayes)
-      check({&seed}, "--planner=mcmc and bayes; give one of them, too");
+    if (placementPlanner())
+      check({std::addressof(microBatches), std::addressof(schedules)},
+            "pipelines; --planner=list, min-cut and reinforce plan none");
+    if (planner != Planner::Mcmc && planner != Planner::Bayes &&
+        planner != Planner::MinCut && planner != Planner::Reinforce)
+      check({&seed}, "--planner=mcmc, bayes, min-cut and reinforce; give one "
+                     "of them, too");
   }
   return error ? std::move(error) : checkValues();
 }
@@ -352,6 +379,20 @@ static void printBest(const PipelinePlans &plans, const std::string &cluster) {
         plans.timelines);
 }
 
+/// The planner if it places operators.
+std::optional<PlacementPlanner> PlanCommand::placementPlanner() const {
+  switch (planner) {
+  case Planner::List:
+    return PlacementPlanner::List;
+  case Planner::MinCut:
+    return PlacementPlanner::MinCut;
+  case Planner::Reinforce:
+    return PlacementPlanner::Reinforce;
+  default:
+    return std::nullopt;
+  }
+}
+
 /// Writes the best plan, if it fits.
 static llvm::Error finish(const PlannedStep &best, const std::string &file) {
   if (!best.fits)
@@ -404,6 +445,12 @@ llvm::Error PlanCommand::planModel() {
     return planOperators({model, training, optimizer, cluster, count, samples,
                           planner == Planner::Mcmc,
                           budget.getNumOccurrences() ? budget : 0, seed, file,
+                          comparesAll, isJson},
+                         *machines);
+  if (auto placement = placementPlanner())
+    return planPlacement({model, training, optimizer, cluster, count, samples,
+                          *placement, budget.getNumOccurrences() ? budget : 0,
+                          blocks.getNumOccurrences() ? blocks : 0, seed, file,
                           comparesAll, isJson},
                          *machines);
   std::vector<mlc::runtime::Plan> splits;
