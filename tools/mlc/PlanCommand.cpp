@@ -34,6 +34,38 @@ enum class Planner : uint8_t {
   Reinforce
 };
 
+cl::ValuesClass plannerValues() {
+  return cl::values(clEnumValN(Planner::All, "all",
+                               "both of these; the fastest that fits "
+                               "is the plan"),
+                    clEnumValN(Planner::Pipelines, "pipelines",
+                               "copies, stages, a schedule, "
+                               "micro-batches, weights whole or split, "
+                               "what is computed again"),
+                    clEnumValN(Planner::Shardings, "shardings",
+                               "a mesh, and how weights and tensors "
+                               "are split over it"),
+                    clEnumValN(Planner::Soap, "soap",
+                               "for each operator, how it is divided "
+                               "and on which ranks"),
+                    clEnumValN(Planner::Mcmc, "mcmc",
+                               "the same, by a random walk of --budget "
+                               "proposals"),
+                    clEnumValN(Planner::Bayes, "bayes",
+                               "buckets, algorithm, micro-batches and "
+                               "ZeRO of data parallelism, and with "
+                               "--schedules of pipelines, by Bayesian "
+                               "optimization"),
+                    clEnumValN(Planner::List, "list",
+                               "for each operator a rank, by list "
+                               "scheduling and moves"),
+                    clEnumValN(Planner::MinCut, "min-cut",
+                               "the same, with few bytes between ranks"),
+                    clEnumValN(Planner::Reinforce, "reinforce",
+                               "the same, by a network that learns to "
+                               "draw placements"));
+}
+
 class PlanCommand : public Command {
 public:
   PlanCommand()
@@ -42,36 +74,7 @@ public:
         model(sub, "<model.onnx|layers.csv>"), training(sub), optimizer(sub),
         shardings(sub, model, training, optimizer),
         planner("planner", cl::desc("What is planned for a model (all):"),
-                cl::values(clEnumValN(Planner::All, "all",
-                                      "both of these; the fastest that fits "
-                                      "is the plan"),
-                           clEnumValN(Planner::Pipelines, "pipelines",
-                                      "copies, stages, a schedule, "
-                                      "micro-batches, weights whole or split, "
-                                      "what is computed again"),
-                           clEnumValN(Planner::Shardings, "shardings",
-                                      "a mesh, and how weights and tensors "
-                                      "are split over it"),
-                           clEnumValN(Planner::Soap, "soap",
-                                      "for each operator, how it is divided "
-                                      "and on which ranks"),
-                           clEnumValN(Planner::Mcmc, "mcmc",
-                                      "the same, by a random walk of --budget "
-                                      "proposals"),
-                           clEnumValN(Planner::Bayes, "bayes",
-                                      "buckets, algorithm, micro-batches and "
-                                      "ZeRO of data parallelism, and with "
-                                      "--schedules of pipelines, by Bayesian "
-                                      "optimization"),
-                           clEnumValN(Planner::List, "list",
-                                      "for each operator a rank, by list "
-                                      "scheduling and moves"),
-                           clEnumValN(Planner::MinCut, "min-cut",
-                                      "the same, with few bytes between ranks"),
-                           clEnumValN(Planner::Reinforce, "reinforce",
-                                      "the same, by a network that learns to "
-                                      "draw placements")),
-                cl::init(Planner::All), cl::sub(sub)),
+                plannerValues(), cl::init(Planner::All), cl::sub(sub)),
         ranks("ranks", cl::init(0), cl::value_desc("number"),
               cl::desc("Ranks to plan for (all of the cluster)"), cl::sub(sub)),
         cluster("cluster", cl::init("cluster:this-machine"),
