@@ -13,8 +13,12 @@ CostModel mlc::makeCostModel(const CodeTarget &target,
   AlgorithmCosts algorithms;
   if (target.backend && !options.forOthers)
     algorithms = target.backend->getAlgorithmCosts(target.target);
-  return CostModel(target.target.cost, options.timings.get(),
-                   std::move(algorithms), options.assumedSizes);
+  // Times are of one target.
+  const TimingCache *timings = options.timings.get();
+  if (timings && timings->target != target.target.name)
+    timings = nullptr;
+  return CostModel(target.target.cost, timings, std::move(algorithms),
+                   options.assumedSizes);
 }
 
 /// Fails unless the trail turns `before` into the search's result: engines are

@@ -54,6 +54,9 @@ CostModel::Counted &CostModel::count(Operation *op) const {
       it->second.work = countWork(op->getContext(), *definition, symbols);
     if (timings)
       it->second.measured = timings->find(op);
+    if (timings && timings->learned && !it->second.measured)
+      it->second.learned = timings->learned->seconds(
+          featuresOf(op, it->second.work, timings->learned->operators));
   }
   return it->second;
 }
@@ -64,6 +67,22 @@ double CostModel::bytesSeconds(double bytes) const {
     if (bytes <= level.bytes)
       return bytes / level.bytesPerSecond;
   return bytes / parameters.memory.back().bytesPerSecond;
+}
+
+CostFeatures
+CostModel::featuresOf(Operation *op,
+                      llvm::ArrayRef<std::string> operators) const {
+  return featuresOf(op, count(op).work, operators);
+}
+
+CostFeatures
+CostModel::featuresOf(Operation *op, const Work &work,
+                      llvm::ArrayRef<std::string> operators) const {
+  double arithmetic = 0;
+  for (const ContractionWork &contraction : work.contractions)
+    arithmetic += directSeconds(contraction);
+  return CostFeatures::of(op, work, arithmetic, bytesSeconds(work.bytes()),
+                          parameters, symbols, operators);
 }
 
 /// Up to this size a matrix counts as narrow: tiles of 16 rows would be half
@@ -196,6 +215,23 @@ double CostModel::seconds(Operation *op) const {
   return seconds(op, facts);
 }
 
+/// What the target's rates say of an operator with its own kernel.
+double CostModel::estimate(const Work &work, const OperandFacts &facts) const {
+  double scalar = work.operations / parameters.scalarFlopsPerSecond;
+  double arithmetic = scalar;
+  for (const ContractionWork &contraction : work.contractions)
+    arithmetic += contractionSeconds(contraction, facts);
+  double taken = std::max(arithmetic, bytesSeconds(work.bytes())) +
+                 parameters.secondsPerKernel;
+  if (std::optional<double> joined = joinedSeconds(work, facts))
+    taken = std::min(taken, scalar + *joined);
+  // The parts' readers take a kernel of their own.
+  if (facts.isCut && !work.contractions.empty() &&
+      algorithms.cutsKernelsAtParts)
+    taken += parameters.secondsPerKernel + bytesSeconds(work.bytesWritten);
+  return taken;
+}
+
 double CostModel::seconds(Operation *op, const OperandFacts &facts) const {
   if (facts.resultsAreCompileTime)
     return 0;
@@ -217,17 +253,7 @@ double CostModel::seconds(Operation *op, const OperandFacts &facts) const {
     return scalar;
   if (counted.measured)
     return *counted.measured;
-  double arithmetic = scalar;
-  for (const ContractionWork &contraction : work.contractions)
-    arithmetic += contractionSeconds(contraction, facts);
-  double taken = std::max(arithmetic, bytesSeconds(work.bytes())) +
-                 parameters.secondsPerKernel;
-  if (std::optional<double> joined = joinedSeconds(work, facts))
-    taken = std::min(taken, scalar + *joined);
-  // The parts' readers take a kernel of their own.
-  if (facts.isCut && !work.contractions.empty() &&
-      algorithms.cutsKernelsAtParts)
-    taken += parameters.secondsPerKernel + bytesSeconds(work.bytesWritten);
+  double taken = counted.learned ? *counted.learned : estimate(work, facts);
   bool isCharged = chargesNewKernels && !counted.isOfGraph;
   return isCharged ? taken * (1 + parameters.predictionError) : taken;
 }

@@ -44,9 +44,10 @@ struct OperandFacts {
 class CostModel {
 public:
   /// With `timings`, which must outlive the model, measured operators cost
-  /// their measured time. With `algorithms`, contractions cost what the back
-  /// end's code takes; convolutions are asked for once per shape. `sizes`
-  /// overrides the parameters' common size for some symbols.
+  /// their measured time, and others the learned one if there is one. With
+  /// `algorithms`, contractions cost what the back end's code takes;
+  /// convolutions are asked for once per shape. `sizes` overrides the
+  /// parameters' common size for some symbols.
   explicit CostModel(CostParameters given, const TimingCache *timings = nullptr,
                      AlgorithmCosts algorithms = {},
                      std::map<std::string, int64_t, std::less<>> sizes = {})
@@ -82,6 +83,11 @@ public:
   /// The facts about the operands of `op` in the graph around it.
   static OperandFacts factsOf(mlir::Operation *op);
 
+  /// An operator with a definition as numbers to learn from, with a feature for
+  /// each of the names of operators.
+  CostFeatures featuresOf(mlir::Operation *op,
+                          llvm::ArrayRef<std::string> operators) const;
+
   const CostParameters &getParameters() const { return parameters; }
   const SymbolSizes &getSymbolSizes() const { return symbols; }
 
@@ -100,12 +106,15 @@ private:
 
   struct Counted {
     Work work;
-    std::optional<double> measured;
+    std::optional<double> measured, learned;
     bool isOfGraph = false; ///< of chargingNewKernels
   };
 
   Counted &count(mlir::Operation *op) const;
   bool isCut(mlir::Operation *op) const;
+  CostFeatures featuresOf(mlir::Operation *op, const Work &work,
+                          llvm::ArrayRef<std::string> operators) const;
+  double estimate(const Work &work, const OperandFacts &facts) const;
   double contractionSeconds(const ContractionWork &work,
                             const OperandFacts &facts) const;
   double directSeconds(const ContractionWork &work) const;

@@ -51,6 +51,15 @@ llvm::Expected<TimingCache> TimingCache::parse(StringRef text) {
           "]: expected an \"operator\" and its \"seconds\" above 0");
     cache.timings[name->str()] = *seconds;
   }
+  if (const json::Value *learned = object->get("learned")) {
+    const json::Object *model = learned->getAsObject();
+    if (!model)
+      return llvm::createStringError("\"learned\": expected an object");
+    auto read = LearnedCosts::parse(*model);
+    if (!read)
+      return read.takeError();
+    cache.learned = std::move(*read);
+  }
   return cache;
 }
 
@@ -58,8 +67,13 @@ std::string TimingCache::write() const {
   json::Array entries;
   for (const auto &[name, seconds] : timings)
     entries.push_back(json::Object{{"operator", name}, {"seconds", seconds}});
-  return llvm::formatv("{0:2}\n", json::Value(json::Object{
-                                      {"target", target},
-                                      {"timings", std::move(entries)}}))
-      .str();
+  json::Object file{{"target", target}, {"timings", std::move(entries)}};
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  // Trees are numbers for machines, on one line.
+  if (learned)
+    file["learned"] = learned->write();
+  os << llvm::formatv(learned ? "{0}\n" : "{0:2}\n",
+                      json::Value(std::move(file)));
+  return text;
 }

@@ -6,12 +6,15 @@
 //   {"target": "cpu:x86-64-v4",
 //    "timings": [{"operator": "mlc.conv {…} : (…) -> …", "seconds": 1e-4}]}
 //
+// With "learned" it also says what other operators take (LearnedCosts.h).
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef MLC_REWRITES_COST_TIMINGCACHE_H
 #define MLC_REWRITES_COST_TIMINGCACHE_H
 
 #include "mlir/IR/Operation.h"
+#include "rewrites/Cost/LearnedCosts.h"
 #include "llvm/Support/Error.h"
 #include <map>
 #include <optional>
@@ -28,6 +31,8 @@ struct TimingCache {
   std::string target;
   /// Seconds by signature.
   std::map<std::string, double> timings;
+  /// For operators that were not measured.
+  std::optional<LearnedCosts> learned;
 
   std::optional<double> find(mlir::Operation *op) const;
 

@@ -5,6 +5,7 @@
 #include "tools/mlc/ClusterFiles.h"
 #include "tools/mlc/Command.h"
 #include "tools/mlc/Failure.h"
+#include "tools/mlc/LearnCosts.h"
 #include "tools/mlc/OutputFile.h"
 #include "tools/mlc/Progress.h"
 #include "llvm/Support/FileSystem.h"
@@ -20,18 +21,21 @@ namespace {
 class CalibrateCommand : public Command {
 public:
   CalibrateCommand()
-      : Command("calibrate",
-                "Measure this machine, or what a model's operators take on "
-                "it; or a cluster's links, or its constants from measured "
-                "iterations"),
+      : Command(
+            "calibrate",
+            "Measure this machine, or what a model's operators take on "
+            "it, or learn that from measured ones; or a cluster's links, or "
+            "its constants from measured iterations"),
         model(sub, "<model.onnx>"), inputs(sub),
         output("o", cl::value_desc("file.json"),
                cl::desc("The target description to write, for "
                         "--target=file.json (standard output), or the fitted "
-                        "cluster"),
+                        "cluster, or what is learned"),
                cl::sub(sub)),
         asJson("json",
-               cl::desc("Print one JSON object (of a model, or a cluster)"),
+               cl::desc(
+                   "Print one JSON object (of a model, of what is learned, or "
+                   "of a cluster)"),
                cl::sub(sub)),
         runs("runs", cl::init(20), cl::value_desc("number"),
              cl::desc("Timed runs of the model (20)"), cl::sub(sub)),
@@ -50,6 +54,12 @@ public:
                    cl::desc("Measured iterations of GPTs, several times for "
                             "several files"),
                    cl::sub(sub)),
+        learnFrom("learn", cl::CommaSeparated, cl::value_desc("file.json,..."),
+                  cl::desc("Learn what operators take that were not measured "
+                           "from these files of --timings, one for each "
+                           "network, and write it with them all to -o, for "
+                           "--timings"),
+                  cl::sub(sub)),
         holdout("holdout", cl::init(0.8), cl::value_desc("share"),
                 cl::desc("Share of the iterations, chosen by --seed, that the "
                          "fit does not see and that errors are of (0.8)"),
@@ -63,6 +73,7 @@ public:
 private:
   llvm::Error addTimings(const Target &target);
   llvm::Error calibrateCluster();
+  llvm::Error learn(const Target &target);
 
   ModelOptions model;
   InputOptions inputs;
@@ -72,6 +83,7 @@ private:
   cl::opt<std::string> cluster;
   cl::opt<int> ranks;
   cl::list<std::string> iterations;
+  cl::list<std::string> learnFrom;
   cl::opt<double> holdout;
 };
 
@@ -97,6 +109,9 @@ llvm::Error CalibrateCommand::calibrateCluster() {
 llvm::Error CalibrateCommand::run() {
   if (!cluster.empty() || !iterations.empty())
     return calibrateCluster();
+  if (!learnFrom.empty() && (!model.model.empty() || !model.timings.empty()))
+    return fail(Exit::Usage, "--learn takes files of times, no model and no "
+                             "--timings; give -o to write what is learned");
   if (runs == 0)
     return fail(Exit::Usage, "--runs 0: expected at least 1");
   if (model.model.empty() != model.timings.empty())
@@ -108,6 +123,8 @@ llvm::Error CalibrateCommand::run() {
   auto target = parseTargetOption(model.target);
   if (!target)
     return target.takeError();
+  if (!learnFrom.empty())
+    return learn(*target);
   if (!findBackend(*target))
     return fail(Exit::Unsupported,
                 "measuring " + target->name +
@@ -125,6 +142,24 @@ llvm::Error CalibrateCommand::run() {
                        os << writeTarget(*measured);
                        return llvm::Error::success();
                      });
+}
+
+llvm::Error CalibrateCommand::learn(const Target &target) {
+  const std::vector<std::string> files(learnFrom.begin(), learnFrom.end());
+  if (!output.empty())
+    if (llvm::Error error = refuseInputs({output}, files))
+      return error;
+  auto learning = learnCosts(files, target);
+  if (!learning)
+    return learning.takeError();
+  if (output != "-")
+    printLearning(*learning, asJson);
+  if (output.empty())
+    return llvm::Error::success();
+  return writeOutput(output, [&](llvm::raw_ostream &os) {
+    os << learning->cache.write();
+    return llvm::Error::success();
+  });
 }
 
 llvm::Error CalibrateCommand::addTimings(const Target &target) {

@@ -67,33 +67,54 @@ stepSeconds(const Model &model, std::vector<HostTensor> feed, unsigned runs) {
   return seconds;
 }
 
-/// The time of single operators: sums an operator's steps (borders, then
-/// itself), and omits operators that share a step with another.
-llvm::Expected<std::map<std::string, std::vector<double>>>
-operatorSeconds(const Model &model, llvm::ArrayRef<double> steps,
-                const llvm::StringMap<std::vector<std::string>> &byNode) {
-  std::map<std::string, double> alone;
-  std::set<std::string> shared;
-  for (auto [i, seconds] : llvm::enumerate(steps)) {
+/// The operators that each step computes, by their nodes.
+llvm::Expected<std::vector<std::vector<std::string>>>
+nodesOfSteps(const Model &model, size_t steps,
+             const llvm::StringMap<std::vector<std::string>> &byNode) {
+  std::vector<std::vector<std::string>> all(steps);
+  for (size_t i = 0; i < steps; ++i) {
     mlc_step step;
     if (mlc_status status = mlc_artifact_step(model.get(), i, &step))
       return runtimeFailure(model.name(), status);
-    std::vector<std::string> nodes;
     for (const char *node : llvm::ArrayRef(step.nodes, step.node_count))
-      if (auto it = byNode.find(node); it != byNode.end()) {
-        nodes.push_back(node);
-        if (it->second.size() > 1)
-          shared.insert(node);
-      }
+      if (byNode.count(node))
+        all[i].push_back(node);
+  }
+  return all;
+}
+
+/// The time of single operators: sums an operator's steps (borders, then
+/// itself), and omits operators that share a step with another. A step may
+/// write into the borders of an operator behind it, which has a step of its
+/// own.
+llvm::Expected<std::map<std::string, std::vector<double>>>
+operatorSeconds(const Model &model, llvm::ArrayRef<double> steps,
+                const llvm::StringMap<std::vector<std::string>> &byNode) {
+  auto all = nodesOfSteps(model, steps.size(), byNode);
+  if (!all)
+    return all.takeError();
+  std::map<std::string, size_t> own; // its last step
+  std::set<std::string> shared;
+  for (auto [i, nodes] : llvm::enumerate(*all))
+    if (nodes.size() == 1)
+      own[nodes[0]] = i;
+  std::map<std::string, double> alone;
+  for (auto [i, seconds, nodes] : llvm::enumerate(steps, *all)) {
+    if (nodes.size() > 1)
+      llvm::erase_if(nodes, [&, i = i](const std::string &node) {
+        return own.count(node) && own[node] > i;
+      });
     if (nodes.size() == 1)
       alone[nodes[0]] += seconds;
     else
       shared.insert(nodes.begin(), nodes.end());
   }
   std::map<std::string, std::vector<double>> found;
-  for (auto &[node, seconds] : alone)
-    if (!shared.count(node) && seconds > 0)
-      found[byNode.find(node)->second[0]].push_back(seconds);
+  for (auto &[node, seconds] : alone) {
+    const std::vector<std::string> &operators = byNode.find(node)->second;
+    if (!shared.count(node) && operators.size() == 1 && seconds > 0)
+      found[operators[0]].push_back(seconds);
+  }
   return found;
 }
 

@@ -5,9 +5,12 @@
 #include "tools/mlc/Command.h"
 #include "tools/mlc/Failure.h"
 #include "tools/mlc/OutputFile.h"
+#include "tools/mlc/PlanBayes.h"
 #include "tools/mlc/PlanLayers.h"
 #include "tools/mlc/PlanOperators.h"
 #include "tools/mlc/PlanPipelines.h"
+#include "tools/mlc/PlanPlacement.h"
+#include "tools/mlc/PlanReport.h"
 #include "tools/mlc/PlanShardings.h"
 #include "tools/mlc/PlanStrategies.h"
 #include "llvm/ADT/StringExtras.h"
@@ -21,7 +24,49 @@ namespace json = llvm::json;
 
 namespace {
 
-enum class Planner : uint8_t { All, Pipelines, Shardings, Soap, Mcmc };
+enum class Planner : uint8_t {
+  All,
+  Pipelines,
+  Shardings,
+  Soap,
+  Mcmc,
+  Bayes,
+  List,
+  MinCut,
+  Reinforce
+};
+
+cl::ValuesClass plannerValues() {
+  return cl::values(clEnumValN(Planner::All, "all",
+                               "both of these; the fastest that fits "
+                               "is the plan"),
+                    clEnumValN(Planner::Pipelines, "pipelines",
+                               "copies, stages, a schedule, "
+                               "micro-batches, weights whole or split, "
+                               "what is computed again"),
+                    clEnumValN(Planner::Shardings, "shardings",
+                               "a mesh, and how weights and tensors "
+                               "are split over it"),
+                    clEnumValN(Planner::Soap, "soap",
+                               "for each operator, how it is divided "
+                               "and on which ranks"),
+                    clEnumValN(Planner::Mcmc, "mcmc",
+                               "the same, by a random walk of --budget "
+                               "proposals"),
+                    clEnumValN(Planner::Bayes, "bayes",
+                               "buckets, algorithm, micro-batches and "
+                               "ZeRO of data parallelism, and with "
+                               "--schedules of pipelines, by Bayesian "
+                               "optimization"),
+                    clEnumValN(Planner::List, "list",
+                               "for each operator a rank, by list "
+                               "scheduling and moves"),
+                    clEnumValN(Planner::MinCut, "min-cut",
+                               "the same, with few bytes between ranks"),
+                    clEnumValN(Planner::Reinforce, "reinforce",
+                               "the same, by a network that learns to "
+                               "draw placements"));
+}
 
 class PlanCommand : public Command {
 public:
@@ -31,23 +76,7 @@ public:
         model(sub, "<model.onnx|layers.csv>"), training(sub), optimizer(sub),
         shardings(sub, model, training, optimizer), strategies(sub),
         planner("planner", cl::desc("What is planned for a model (all):"),
-                cl::values(clEnumValN(Planner::All, "all",
-                                      "both of these; the fastest that fits "
-                                      "is the plan"),
-                           clEnumValN(Planner::Pipelines, "pipelines",
-                                      "copies, stages, a schedule, "
-                                      "micro-batches, weights whole or split, "
-                                      "what is computed again"),
-                           clEnumValN(Planner::Shardings, "shardings",
-                                      "a mesh, and how weights and tensors "
-                                      "are split over it"),
-                           clEnumValN(Planner::Soap, "soap",
-                                      "for each operator, how it is divided "
-                                      "and on which ranks"),
-                           clEnumValN(Planner::Mcmc, "mcmc",
-                                      "the same, by a random walk of --budget "
-                                      "proposals")),
-                cl::init(Planner::All), cl::sub(sub)),
+                plannerValues(), cl::init(Planner::All), cl::sub(sub)),
         ranks("ranks", cl::init(0), cl::value_desc("number"),
               cl::desc("Ranks to plan for (all of the cluster)"), cl::sub(sub)),
         cluster("cluster", cl::init("cluster:this-machine"),
@@ -70,10 +99,14 @@ public:
         budget("budget", cl::init(200), cl::value_desc("number"),
                cl::desc("Steps to simulate for each schedule, number of copies "
                         "and number of micro-batches (200); with "
-                        "--planner=soap and mcmc, in all (300000 and 200000)"),
+                        "--planner=soap and mcmc, in all (300000 and 200000), "
+                        "and bayes (25), and placements of list (20000) "
+                        "and reinforce (3000)"),
                cl::sub(sub)),
         blocks("blocks", cl::init(64), cl::value_desc("number"),
-               cl::desc("Blocks that stages are made of, at most (64)"),
+               cl::desc("Blocks that stages are made of, at most (64); groups "
+                        "that operators are placed in (20 for each rank, up to "
+                        "256)"),
                cl::sub(sub)),
         parts("tensor", cl::CommaSeparated, cl::value_desc("number,..."),
               cl::desc("Of pipelines: numbers of ranks to split weights over "
@@ -90,7 +123,8 @@ public:
                                   "yes, from the results between blocks")),
             cl::init(Recomputing::WhereNeeded), cl::sub(sub)),
         seed("seed", cl::init(0), cl::value_desc("number"),
-             cl::desc("With --planner=mcmc: of its random numbers (0)"),
+             cl::desc("With --planner=mcmc, bayes, min-cut and reinforce: what "
+                      "random numbers begin with (0)"),
              cl::sub(sub)),
         output("o", cl::value_desc("plan.json"),
                cl::desc("Write the plan to this file, for mlc train --plan"),
@@ -118,6 +152,7 @@ private:
   llvm::Error checkFlags(bool ofLayers) const;
   llvm::Error checkValues() const;
   llvm::Error planModel();
+  std::optional<PlacementPlanner> placementPlanner() const;
 
   ModelOptions model;
   TrainingFlags training;
@@ -195,8 +230,15 @@ llvm::Error PlanCommand::checkFlags(bool ofLayers) const {
     if (planner == Planner::Soap || planner == Planner::Mcmc)
       check({std::addressof(microBatches), std::addressof(schedules), &blocks},
             "pipelines; --planner=soap and mcmc plan none");
-    if (planner != Planner::Mcmc)
-      check({&seed}, "--planner=mcmc; give that, too");
+    if (planner == Planner::Bayes)
+      check({&blocks}, "the other planners");
+    if (placementPlanner())
+      check({std::addressof(microBatches), std::addressof(schedules)},
+            "pipelines; --planner=list, min-cut and reinforce plan none");
+    if (planner != Planner::Mcmc && planner != Planner::Bayes &&
+        planner != Planner::MinCut && planner != Planner::Reinforce)
+      check({&seed}, "--planner=mcmc, bayes, min-cut and reinforce; give one "
+                     "of them, too");
   }
   return error ? std::move(error) : checkValues();
 }
@@ -233,199 +275,27 @@ llvm::Error PlanCommand::checkValues() const {
   return refuseInputs({output}, {model.model, cluster});
 }
 
-/// "interleaved-1f1b of 4 stages on 2 ranks, 2 copies", "1f1b of 2 stages on
-/// 3-1 ranks".
-static std::string describePlan(const PlannedStep &step) {
-  const mlc::runtime::TrainingPlan &plan = *step.plan.training;
-  const mlc::runtime::StagePlan &stages = plan.stages;
-  std::string zero =
-      plan.zero == mlc::runtime::ZeroStage::None
-          ? ""
-          : fmt::format(", ZeRO-{}", static_cast<int>(plan.zero));
-  if (stages.recomputes)
-    zero += ", computing again";
-  if (!plan.axes.empty() && stages.ranks < 2) {
-    std::string mesh;
-    for (const mlc::runtime::MeshAxis &axis : plan.mesh())
-      mesh +=
-          fmt::format("{}{}={}", mesh.empty() ? "" : ",", axis.name, axis.size);
-    return "shardings over " + mesh + zero;
+/// The planner if it places operators.
+std::optional<PlacementPlanner> PlanCommand::placementPlanner() const {
+  switch (planner) {
+  case Planner::List:
+    return PlacementPlanner::List;
+  case Planner::MinCut:
+    return PlacementPlanner::MinCut;
+  case Planner::Reinforce:
+    return PlacementPlanner::Reinforce;
+  default:
+    return std::nullopt;
   }
-  for (const mlc::runtime::MeshAxis &axis : plan.axes)
-    zero = fmt::format(", weights in {} parts", axis.size) + zero;
-  if (stages.isOutermost)
-    zero += ", stages outermost";
-  if (stages.ranks < 2)
-    return step.schedule() + zero;
-  std::string ranks;
-  for (const std::vector<int64_t> &having : stages.places)
-    ranks += (ranks.empty() ? "" : "-") + std::to_string(having.size());
-  return fmt::format("{} of {} stages on {} ranks", step.schedule(),
-                     stages.count,
-                     ranks.empty() ? std::to_string(stages.ranks) : ranks) +
-         (plan.ranks > 1 ? fmt::format(", {} copies", plan.ranks) : "") + zero;
 }
 
-static std::string describe(const PlannedStep &step) {
-  return (step.strategy.empty() ? "" : step.strategy + ": ") +
-         describePlan(step);
-}
-
-/// "12.3 MB".
-static std::string toBytes(int64_t bytes) {
-  double value = double(bytes);
-  const char *units[] = {"bytes", "kB", "MB", "GB", "TB"};
-  size_t unit = 0;
-  for (; value >= 1000 && unit + 1 < std::size(units); ++unit)
-    value /= 1000;
-  return fmt::format("{:.3g} {}", value, units[unit]);
-}
-
-/// A row for each schedule on so many ranks, with the number of micro-batches
-/// that is best.
-static void printTable(const PipelinePlans &plans) {
-  std::vector<std::pair<std::string, const PlannedStep *>> rows;
-  size_t width = 0;
-  for (const PlannedStep &step : plans.steps) {
-    const std::string name = describe(step);
-    if (llvm::any_of(rows, [&](const auto &row) { return row.first == name; }))
-      continue;
-    rows.push_back({name, &step});
-    width = std::max(width, name.size());
-  }
-  llvm::outs() << fmt::format("{:<{}}  micro-batches       step     idle"
-                              "      sent    memory\n",
-                              "plan", width);
-  for (const auto &[name, step] : rows)
-    llvm::outs() << fmt::format(
-        "{:<{}}  {:>13} {:>10} {:>6.1f} % {:>9} {:>9}{}\n", name, width,
-        step->plan.training->accumulate, toText(step->span), 100 * step->idle,
-        toBytes(step->sent), toBytes(step->memory),
-        step->fits ? "" : ", too much");
-}
-
-static json::Object stepToJson(const PlannedStep &step) {
-  const mlc::runtime::TrainingPlan &plan = *step.plan.training;
-  json::Array replicas;
-  for (const std::vector<int64_t> &having : plan.stages.places)
-    replicas.push_back(int64_t(having.size()));
-  return json::Object{
-      {"strategy", step.strategy},
-      {"schedule", step.schedule()},
-      {"copies", plan.ranks},
-      {"zero", static_cast<int64_t>(plan.zero)},
-      {"parts", plan.axes.empty() ? int64_t(1) : int64_t(plan.axes[0].size)},
-      {"stages_outermost", plan.stages.isOutermost},
-      {"recompute", plan.stages.recomputes},
-      {"stages", plan.stages.count},
-      {"stage_ends", json::Array(plan.stages.ends)},
-      {"ranks_of_a_copy", plan.stages.ranks},
-      {"replicas", std::move(replicas)},
-      {"micro_batches", plan.accumulate},
-      {"batch", step.batch},
-      {"seconds", toSeconds(step.span)},
-      {"idle", step.idle},
-      {"sent_bytes", step.sent},
-      {"memory_bytes", step.memory},
-      {"fits", step.fits},
-      {"simulated", step.isSimulated}};
-}
-
-static void printBest(const PipelinePlans &plans, const std::string &cluster) {
-  const PlannedStep &best = plans.steps.front();
-  const mlc::runtime::TrainingPlan &plan = *best.plan.training;
-  llvm::outs() << fmt::format(
-      "{} on {}: {} a step of {} micro-batches of {} samples, idle {:.1f} %, "
-      "{} of memory\n",
-      describe(best), cluster, toText(best.span), plan.accumulate, best.batch,
-      100 * best.idle, toBytes(best.memory));
-  if (!plan.stages.ends.empty())
-    llvm::outs() << "stages end with " << llvm::join(plan.stages.ends, ", ")
-                 << '\n';
-  if (plans.onOneRank && plans.onOneRank < best.span)
-    llvm::outs() << "one rank alone computes for " << toText(plans.onOneRank)
-                 << "; plan for fewer ranks\n";
-  if (plans.bound)
-    llvm::outs() << fmt::format(
-        "no pipeline of these {} blocks takes less than {} ({:+.1f} %); {} "
-        "steps were simulated\n",
-        plans.blocks, toText(plans.bound),
-        100 * (toSeconds(best.span) / toSeconds(plans.bound) - 1),
-        plans.timelines);
-}
-
-llvm::Error PlanCommand::planModel() {
-  const std::string file = output;
-  const bool isJson = asJson, comparesAll = compares;
-  mlc::runtime::Plan all;
-  all.training.emplace();
-  all.training->ranks = std::max<int64_t>(1, ranks);
-  auto machines = readCluster(cluster, all);
-  if (!machines)
-    return machines.takeError();
-  const int64_t count = ranks ? ranks.getValue() : machines->countRanks();
-  const ShardingPlanner::Request split{cluster, count, samples, file, isJson};
-  if (planner == Planner::Shardings)
-    return shardings.run(*machines, split);
-  if (planner == Planner::Soap || planner == Planner::Mcmc)
-    return planOperators({model, training, optimizer, cluster, count, samples,
-                          planner == Planner::Mcmc,
-                          budget.getNumOccurrences() ? budget : 0, seed, file,
-                          comparesAll, isJson},
-                         *machines);
-  std::vector<mlc::runtime::Plan> splits;
-  if (planner == Planner::All && !strategies.isGiven()) {
-    // Where no sharding fits, pipelines may.
-    if (auto plans = shardings.plan(*machines, split))
-      splits = std::move(*plans);
-    else
-      llvm::consumeError(plans.takeError());
-  }
-  PipelineRequest request{model, training, optimizer, samples};
-  request.microBatches.assign(microBatches.begin(), microBatches.end());
-  request.schedules.assign(schedules.begin(), schedules.end());
-  request.cluster = cluster;
-  request.ranks = count;
-  request.budget = budget;
-  request.blocks = blocks;
-  request.parts.assign(parts.begin(), parts.end());
-  request.recomputing = recomputing;
-  request.findShardings = [&](int64_t sizes, int64_t batch) {
-    return shardings.split(*machines, sizes, batch, count / sizes);
-  };
-  auto plans = strategies.isGiven() ? PipelinePlans()
-                                    : planPipelines(request, *machines);
-  if (!plans)
-    return plans.takeError();
-  if (llvm::Error error = addPlans(request, std::move(splits), *plans))
-    return error;
-  if (planner == Planner::All)
-    if (llvm::Error error =
-            strategies.add(request, *machines, shardings, *plans))
-      return error;
-  const PlannedStep &best = plans->steps.front();
-  if (isJson) {
-    json::Array steps;
-    for (const PlannedStep &step : plans->steps)
-      steps.push_back(stepToJson(step));
-    llvm::outs() << json::Value(json::Object{
-                        {"cluster", machines->name},
-                        {"bound_seconds", toSeconds(plans->bound)},
-                        {"seconds_on_one_rank", toSeconds(plans->onOneRank)},
-                        {"blocks", int64_t(plans->blocks)},
-                        {"timelines", plans->timelines},
-                        {"plans", std::move(steps)}})
-                 << '\n';
-  } else {
-    if (comparesAll)
-      printTable(*plans);
-    printBest(*plans, machines->name);
-  }
+/// Writes the best plan, if it fits.
+static llvm::Error finish(const PlannedStep &best, const std::string &file) {
   if (!best.fits)
     return fail(mlc::Exit::Resources,
                 fmt::format("no plan fits; the one that comes nearest takes {} "
                             "on a rank; take more ranks, or fewer samples",
-                            toBytes(best.memory)));
+                            roundedBytes(best.memory)));
   if (file.empty())
     return llvm::Error::success();
   return writeOutputs({{file, [&](llvm::raw_ostream &os) {
@@ -456,4 +326,89 @@ llvm::Error PlanCommand::run() {
 
 std::unique_ptr<Command> mlc::cli::makePlanCommand() {
   return std::make_unique<PlanCommand>();
+}
+
+llvm::Error PlanCommand::planModel() {
+  const std::string file = output;
+  const bool isJson = asJson, comparesAll = compares;
+  mlc::runtime::Plan all;
+  all.training.emplace();
+  all.training->ranks = std::max<int64_t>(1, ranks);
+  auto machines = readCluster(cluster, all);
+  if (!machines)
+    return machines.takeError();
+  const int64_t count = ranks ? ranks.getValue() : machines->countRanks();
+  const ShardingPlanner::Request split{cluster, count, samples, file, isJson};
+  if (planner == Planner::Shardings)
+    return shardings.run(*machines, split);
+  if (planner == Planner::Soap || planner == Planner::Mcmc)
+    return planOperators({model, training, optimizer, cluster, count, samples,
+                          planner == Planner::Mcmc,
+                          budget.getNumOccurrences() ? budget : 0, seed, file,
+                          comparesAll, isJson},
+                         *machines);
+  if (auto placement = placementPlanner())
+    return planPlacement({model, training, optimizer, cluster, count, samples,
+                          *placement, budget.getNumOccurrences() ? budget : 0,
+                          blocks.getNumOccurrences() ? blocks : 0, seed, file,
+                          comparesAll, isJson},
+                         *machines);
+  std::vector<mlc::runtime::Plan> splits;
+  if (planner == Planner::All && !strategies.isGiven()) {
+    // Where no sharding fits, pipelines may.
+    if (auto plans = shardings.plan(*machines, split))
+      splits = std::move(*plans);
+    else
+      llvm::consumeError(plans.takeError());
+  }
+  PipelineRequest request{model, training, optimizer, samples};
+  request.microBatches.assign(microBatches.begin(), microBatches.end());
+  request.schedules.assign(schedules.begin(), schedules.end());
+  request.cluster = cluster;
+  request.ranks = count;
+  request.budget = budget;
+  request.blocks = blocks;
+  request.parts.assign(parts.begin(), parts.end());
+  request.recomputing = recomputing;
+  request.findShardings = [&](int64_t sizes, int64_t batch) {
+    return shardings.split(*machines, sizes, batch, count / sizes);
+  };
+  if (planner == Planner::Bayes) {
+    if (budget.getNumOccurrences() == 0)
+      request.budget = 25;
+    auto tried = planBayes(request, *machines, seed);
+    if (!tried)
+      return tried.takeError();
+    printTried(*tried, machines->name, comparesAll, isJson);
+    return finish(tried->steps[tried->best], file);
+  }
+  auto plans = strategies.isGiven() ? PipelinePlans()
+                                    : planPipelines(request, *machines);
+  if (!plans)
+    return plans.takeError();
+  if (llvm::Error error = addPlans(request, std::move(splits), *plans))
+    return error;
+  if (planner == Planner::All)
+    if (llvm::Error error =
+            strategies.add(request, *machines, shardings, *plans))
+      return error;
+  const PlannedStep &best = plans->steps.front();
+  if (isJson) {
+    json::Array steps;
+    for (const PlannedStep &step : plans->steps)
+      steps.push_back(toJson(step));
+    llvm::outs() << json::Value(json::Object{
+                        {"cluster", machines->name},
+                        {"bound_seconds", toSeconds(plans->bound)},
+                        {"seconds_on_one_rank", toSeconds(plans->onOneRank)},
+                        {"blocks", int64_t(plans->blocks)},
+                        {"timelines", plans->timelines},
+                        {"plans", std::move(steps)}})
+                 << '\n';
+  } else {
+    if (comparesAll)
+      printPlans(*plans);
+    printBest(*plans, machines->name);
+  }
+  return finish(best, file);
 }

@@ -71,6 +71,10 @@ struct PipelinePlans {
   size_t blocks = 0;
 };
 
+/// Simulates the plan of a step as it is.
+llvm::Error simulateStep(const PipelineRequest &request, PlannedStep &step,
+                         ArenaSource arenas);
+
 /// Plans steps on all ranks: copies of pipelines with each schedule, weights
 /// whole or split over neighbouring ranks, and data parallelism alone. The best
 /// are simulated as they are. Fails as simulate() does, and where nothing can
