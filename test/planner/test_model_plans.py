@@ -91,7 +91,7 @@ def test_no_plan_is_better_than_the_first(tools, tmp_path):
 def test_what_links_and_memory_decide(tools, tmp_path):
     """Data parallelism where links are fast; stages where weights would not fit, or links are slow."""
     model = write_model(tmp_path / "m.onnx", sizes=(512,) * (LAYERS + 1))
-    flags = [model, "--loss=mse", "--optimizer=adam", "--samples=64", "--ranks=4"]
+    flags = [model, "--loss=mse", "--optimizer=adam", "--samples=64", "--ranks=4", "--tensor=1", "--recompute=never"]
     fast = plans(tools, *flags, "--cluster", write_cluster(tmp_path / "fast.json", 1e9, bandwidth=1e12))["plans"]
     assert fast[0]["schedule"] == "data parallel"
     slow = plans(tools, *flags, "--cluster", write_cluster(tmp_path / "slow.json", 1e9, bandwidth=1e8))["plans"]
@@ -113,7 +113,7 @@ def test_all_planners_are_compared(tools, tmp_path):
     done = tools.mlc("plan", *flags, "--ranks=4", "--samples=4", "--schedules=1f1b", "-o", tmp_path / "p.json", "--json")
     assert done.returncode == 0, done.stderr
     every = json.loads(done.stdout)["plans"]
-    assert {one["schedule"] for one in every} == {"1f1b", "data parallel", "shardings"}
+    assert {one["schedule"] for one in every} >= {"1f1b", "data parallel", "shardings"}
     assert every[0]["schedule"] == "shardings" and every[0]["seconds"] < 0.8 * next(
         one["seconds"] for one in every if one["schedule"] == "data parallel")
     plan = json.loads((tmp_path / "p.json").read_text())

@@ -79,7 +79,7 @@ def test_a_plan_is_written_and_trained(tools, tmp_path):
     (["--planner=list", "--samples=8", "--seed=2"], 2, "--seed is of --planner=mcmc, bayes, min-cut and reinforce"),
     (["--planner=min-cut", "--samples=8", "--micro-batches=2"], 2, "--micro-batches is of pipelines; --planner=list, min-cut and reinforce plan none"),
     (["--planner=reinforce", "--samples=8", "--budget=0"], 2, "--budget must be 1 to"),
-    (["--planner=list"], 4, "fix them by --batch or --dim"),
+    (["--planner=list"], 4, "has a result whose dims are not known; fix them"),
 ])
 def test_errors_say_what_to_do(tools, tmp_path, flags, code, message):
     done = tools.mlc("plan", write_model(tmp_path / "m.onnx"), "--loss=mse", "--ranks=2", "--cluster=cluster:flexflow-k80", *flags)

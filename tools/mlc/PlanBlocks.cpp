@@ -413,7 +413,8 @@ llvm::Expected<std::vector<Time>>
 mlc::cli::readStageTimes(const PipelineRequest &request, const Cluster &cluster,
                          int64_t batch, llvm::ArrayRef<std::string> ends) {
   const Network network(cluster);
-  auto blocks = BlockReader(request, network, ends.vec()).read(batch, 1);
+  BlockReader reader(request, network, ends.vec());
+  auto blocks = reader.read(batch, 1);
   if (!blocks)
     return blocks.takeError();
   std::vector<Time> times;

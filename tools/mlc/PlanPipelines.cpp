@@ -5,6 +5,7 @@
 #include "tools/mlc/Failure.h"
 #include "tools/mlc/PipelineForms.h"
 #include <fmt/format.h>
+#include <set>
 
 using namespace mlc;
 using namespace mlc::cli;
@@ -174,8 +175,8 @@ llvm::Error PipelineSearch::evaluate(const Candidate &way, int64_t budget) {
   return llvm::Error::success();
 }
 
-/// Candidates in the order of what they take at least, until that is more than
-/// the best takes.
+/// Candidates in the order of what they take at least, as long as that is less
+/// than the best takes.
 llvm::Error PipelineSearch::addPipelines() {
   auto all = forms.candidates();
   if (!all)
@@ -186,13 +187,18 @@ llvm::Error PipelineSearch::addPipelines() {
     return std::pair(std::max(a.memory, most), a.span) <
            std::pair(std::max(b.memory, most), b.span);
   });
+  std::set<std::string> tried;
   int64_t evaluated = 0;
   for (const Candidate &way : *all) {
     const bool mayFit = way.memory <= most;
-    if (evaluated == mostCandidates || (mayFit && way.span >= double(bestSpan)))
-      break;
-    if (!mayFit && !found.steps.empty())
-      break;
+    // Of each schedule one is tried, for people to compare.
+    const bool isFirst =
+        mayFit && way.form.places > 1 && tried.insert(way.schedule).second;
+    const bool mayBeBest =
+        evaluated < mostCandidates &&
+        (mayFit ? way.span < double(bestSpan) : found.steps.empty());
+    if (!isFirst && !mayBeBest)
+      continue;
     ++evaluated;
     if (llvm::Error error = evaluate(way, mayFit ? request.budget : 1))
       return error;
