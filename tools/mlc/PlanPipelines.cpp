@@ -193,15 +193,18 @@ llvm::Error PipelineSearch::addPipelines() {
     const bool mayFit = way.memory <= most;
     // Of each schedule one is tried, for people to compare.
     const bool isFirst =
-        mayFit && way.form.places > 1 && tried.insert(way.schedule).second;
+        mayFit && way.form.places > 1 && !tried.count(way.schedule);
     const bool mayBeBest =
         evaluated < mostCandidates &&
         (mayFit ? way.span < double(bestSpan) : found.steps.empty());
     if (!isFirst && !mayBeBest)
       continue;
     ++evaluated;
+    const size_t before = found.steps.size();
     if (llvm::Error error = evaluate(way, mayFit ? request.budget : 1))
       return error;
+    if (way.form.places > 1 && found.steps.size() > before)
+      tried.insert(way.schedule);
   }
   return llvm::Error::success();
 }
