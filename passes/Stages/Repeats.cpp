@@ -85,8 +85,8 @@ bool RepeatFinder::isAlike(Value a, Value b, size_t distance) const {
   if (!one || !other) {
     auto isWeight = [&](Value value) {
       auto argument = dyn_cast<BlockArgument>(value);
-      return argument &&
-             func::FuncOp(main).getArgAttr(argument.getArgNumber(), kParameterAttr);
+      return argument && func::FuncOp(main).getArgAttr(argument.getArgNumber(),
+                                                       kParameterAttr);
     };
     return isWeight(a) && isWeight(b);
   }
