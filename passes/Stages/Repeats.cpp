@@ -60,10 +60,10 @@ public:
       places[op] = i;
   }
 
-  /// The first operator, how many are repeated, and how often; false if no row
-  /// is long enough.
+  /// Where the row begins and ends, and how far alike operators are apart;
+  /// false if none is long enough.
   bool find();
-  size_t begin = 0, length = 0, count = 0;
+  size_t begin = 0, end = 0, length = 0;
 
 private:
   bool isAlike(Operation *a, Operation *b, size_t distance) const;
@@ -119,12 +119,12 @@ bool RepeatFinder::find() {
     for (size_t i = 0; i + by < operators.size(); ++i) {
       run = isAlike(operators[i], operators[i + by], by) ? run + 1 : 0;
       const size_t all = run / by + 1;
-      if (all < leastCount || all * by <= covered)
+      if (all < leastCount || run + by <= covered)
         continue;
-      covered = all * by;
+      covered = run + by;
       length = by;
-      count = all;
       begin = i + 1 - run;
+      end = i + 1 + by;
     }
   }
   return covered > 0;
@@ -136,9 +136,9 @@ namespace {
 class Shortener {
 public:
   Shortener(func::FuncOp main, ArrayRef<Operation *> operators, size_t begin,
-            size_t length, size_t count)
+            size_t end, size_t length)
       : main(main), operators(operators.begin(), operators.end()), begin(begin),
-        length(length), count(count) {
+        end(end), length(length) {
     for (auto [i, op] : llvm::enumerate(operators))
       places[op] = i;
   }
@@ -160,7 +160,7 @@ private:
   func::FuncOp main;
   SmallVector<Operation *> operators;
   llvm::DenseMap<Operation *, size_t> places;
-  size_t begin, length, count;
+  size_t begin, end, length, count = 0;
   SmallVector<size_t> cuts; ///< of a repeat
 };
 
@@ -199,7 +199,6 @@ StringRef Shortener::endBefore(size_t place) const {
 void Shortener::align() {
   const SmallVector<uint64_t> crossing =
       countCrossing(operators, places, operators.size());
-  const size_t end = begin + length * count;
   size_t best = begin;
   for (size_t at = begin; at < begin + length; ++at)
     if (at > 0 && !endBefore(at).empty() && crossing[at] < crossing[best])
@@ -298,8 +297,7 @@ std::optional<Repeats> shortenRepeats(ModuleOp module, size_t most) {
   RepeatFinder finder(main, operators);
   if (!finder.find())
     return std::nullopt;
-  Shortener shortener(main, operators, finder.begin, finder.length,
-                      finder.count);
+  Shortener shortener(main, operators, finder.begin, finder.end, finder.length);
   shortener.align();
   Repeats repeats;
   if (!shortener.cut(most, repeats))

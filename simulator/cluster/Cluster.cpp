@@ -41,6 +41,14 @@ const Device &Cluster::deviceOf(int rank) const {
   return devices[nodes.back().device];
 }
 
+int Cluster::nodeLevel() const {
+  int level = 0;
+  while (level + 1 < static_cast<int>(levels.size()) &&
+         levels[level + 1].medium != Medium::Network)
+    ++level;
+  return level;
+}
+
 int Cluster::levelOf(int from, int to) const {
   int level = 0;
   while (groupOf(level, from) != groupOf(level, to))

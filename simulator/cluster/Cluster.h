@@ -129,6 +129,8 @@ struct Cluster {
   int levelOf(int from, int to) const;
   /// Which group of a level a rank is in.
   int groupOf(int level, int rank) const { return rank / levels[level].ranks; }
+  /// The last level before those of networks: it connects a node.
+  int nodeLevel() const;
 };
 
 } // namespace mlc::simulator

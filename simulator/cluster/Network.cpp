@@ -51,10 +51,9 @@ Time Network::transfers(std::span<const std::pair<int, int>> pairs,
 }
 
 int Network::countInNode(std::span<const int> ranks) const {
+  const int node = cluster.nodeLevel(), own = cluster.groupOf(node, ranks[0]);
   return int(std::count_if(ranks.begin(), ranks.end(), [&](int rank) {
-    return rank == ranks.front() ||
-           cluster.levels[size_t(cluster.levelOf(rank, ranks.front()))]
-                   .medium != Medium::Network;
+    return cluster.groupOf(node, rank) == own;
   }));
 }
 

@@ -21,17 +21,8 @@ struct Shape {
 
 } // namespace
 
-/// The last level before those of networks: it connects a node.
-static int nodeLevel(const Cluster &cluster) {
-  int level = 0;
-  while (level + 1 < static_cast<int>(cluster.levels.size()) &&
-         cluster.levels[level + 1].medium != Medium::Network)
-    ++level;
-  return level;
-}
-
 static Shape shapeOf(const Cluster &cluster, const CollectiveCall &call) {
-  const int node = nodeLevel(cluster);
+  const int node = cluster.nodeLevel();
   Shape shape{static_cast<int>(call.ranks.size()), 1, 1, 0, 0};
   std::map<int, std::vector<int>> nodes;
   for (int rank : call.ranks) {
@@ -49,7 +40,7 @@ static Shape shapeOf(const Cluster &cluster, const CollectiveCall &call) {
 
 /// Of neighbours, or of ranks spread alike over as many nodes as they need.
 static Shape shapeOf(const Cluster &cluster, const OwnCall &call) {
-  const int node = nodeLevel(cluster);
+  const int node = cluster.nodeLevel();
   const int inNode = std::max(call.inNode, 1);
   Shape shape{call.ranks, inNode, (call.ranks + inNode - 1) / inNode, 0, 0};
   while (shape.near < node && cluster.levels[shape.near].ranks < inNode)
@@ -78,7 +69,7 @@ static Ring ringOf(const Cluster &cluster, const Shape &shape, int sharing) {
     ring.nearLatency = std::max(ring.nearLatency, level.latencySeconds.value);
   }
   ring.near *= nearShare;
-  const int node = nodeLevel(cluster);
+  const int node = cluster.nodeLevel();
   for (int i = node + 1; i <= shape.far; ++i) {
     const Level &level = cluster.levels[i];
     double rate = level.bandwidth.at(shape.ranks) * shape.inNode;

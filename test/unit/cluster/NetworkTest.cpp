@@ -124,6 +124,22 @@ TEST_CASE("ranks of a node share what leaves it") {
   expectTime(times[0], 0.375 + 5e-6, 4);
 }
 
+TEST_CASE("transfers that begin together share what leaves their node") {
+  const Cluster cluster = twoLevels(2, 4);
+  const Network network(cluster);
+  const std::vector<std::pair<int, int>> pairs = {
+      {0, 4}, {1, 5}, {2, 6}, {3, 7}};
+  // Of 6e9 bytes/s of the node each has a quarter; one alone its own 4e9.
+  expectTime(network.transfers(pairs, 375'000'000), 0.25 + 5e-6, 4);
+  expectTime(network.transfers({pairs.data(), 1}, 375'000'000), 0.09375 + 5e-6,
+             4);
+  // Inside a node nothing is shared, and a rank needs no link to itself.
+  const std::vector<std::pair<int, int>> inside = {{0, 1}, {2, 3}, {4, 4}};
+  expectTime(network.transfers(inside, 1'000'000'000), 0.1 + 1e-6, 2);
+  CHECK(network.countInNode(std::vector<int>{0, 1, 4, 5, 6}) == 2);
+  CHECK(network.countInNode(std::vector<int>{5, 1, 4}) == 2);
+}
+
 TEST_CASE("unequal transfers share a link by turns as they end") {
   const Cluster cluster = twoLevels(2, 4);
   std::vector<CollectiveCall> calls = {
