@@ -5,7 +5,7 @@
 
 #include "simulator/cluster/Network.h"
 #include "simulator/timeline/StepCosts.h"
-#include "tools/mlc/PlanPipelines.h"
+#include "tools/mlc/PlanRequest.h"
 #include "llvm/ADT/StringSet.h"
 
 namespace mlc::cli {
@@ -80,6 +80,13 @@ private:
   /// by batch.
   std::map<int64_t, llvm::StringSet<>> leftOut;
 };
+
+/// What stages that end with the nodes `ends`, one at least, compute forward
+/// and back on the cluster's first rank, for so many samples (0: the model's).
+llvm::Expected<std::vector<simulator::Time>>
+readStageTimes(const PipelineRequest &request,
+               const simulator::Cluster &cluster, int64_t batch,
+               llvm::ArrayRef<std::string> ends);
 
 } // namespace mlc::cli
 

@@ -151,6 +151,9 @@ public:
 private:
   llvm::Error checkFlags(bool ofLayers) const;
   llvm::Error checkValues() const;
+  PipelineRequest makeRequest(const Cluster &machines, int64_t count);
+  llvm::Error planAll(const Cluster &machines, int64_t count,
+                      const ShardingPlanner::Request &split);
   llvm::Error planModel();
   std::optional<PlacementPlanner> placementPlanner() const;
 
@@ -328,6 +331,56 @@ std::unique_ptr<Command> mlc::cli::makePlanCommand() {
   return std::make_unique<PlanCommand>();
 }
 
+PipelineRequest PlanCommand::makeRequest(const Cluster &machines,
+                                         int64_t count) {
+  PipelineRequest request{model, training, optimizer, samples};
+  request.microBatches.assign(microBatches.begin(), microBatches.end());
+  request.schedules.assign(schedules.begin(), schedules.end());
+  request.cluster = cluster;
+  request.ranks = count;
+  request.budget = budget;
+  request.blocks = blocks;
+  request.parts.assign(parts.begin(), parts.end());
+  request.recomputing = recomputing;
+  request.findShardings = [this, &machines, count](int64_t sizes,
+                                                   int64_t batch) {
+    return shardings.split(machines, sizes, batch, count / sizes);
+  };
+  return request;
+}
+
+/// Plans in all ways, or in those of one kind, and takes the fastest that fits.
+llvm::Error PlanCommand::planAll(const Cluster &machines, int64_t count,
+                                 const ShardingPlanner::Request &split) {
+  std::vector<mlc::runtime::Plan> splits;
+  if (planner == Planner::All && !strategies.isGiven()) {
+    // Where no sharding fits, pipelines may.
+    if (auto plans = shardings.plan(machines, split))
+      splits = std::move(*plans);
+    else
+      llvm::consumeError(plans.takeError());
+  }
+  const PipelineRequest request = makeRequest(machines, count);
+  auto plans =
+      strategies.isGiven() ? PipelinePlans() : planPipelines(request, machines);
+  if (!plans)
+    return plans.takeError();
+  if (llvm::Error error = addPlans(request, std::move(splits), *plans))
+    return error;
+  if (planner == Planner::All)
+    if (llvm::Error error =
+            strategies.add(request, machines, shardings, *plans))
+      return error;
+  if (asJson) {
+    llvm::outs() << json::Value(toJson(*plans, machines.name)) << '\n';
+  } else {
+    if (compares)
+      printPlans(*plans);
+    printBest(*plans, machines.name);
+  }
+  return finish(plans->steps.front(), output);
+}
+
 llvm::Error PlanCommand::planModel() {
   const std::string file = output;
   const bool isJson = asJson, comparesAll = compares;
@@ -339,76 +392,28 @@ llvm::Error PlanCommand::planModel() {
     return machines.takeError();
   const int64_t count = ranks ? ranks.getValue() : machines->countRanks();
   const ShardingPlanner::Request split{cluster, count, samples, file, isJson};
+  const int64_t effort = budget.getNumOccurrences() ? budget : 0;
   if (planner == Planner::Shardings)
     return shardings.run(*machines, split);
   if (planner == Planner::Soap || planner == Planner::Mcmc)
     return planOperators({model, training, optimizer, cluster, count, samples,
-                          planner == Planner::Mcmc,
-                          budget.getNumOccurrences() ? budget : 0, seed, file,
+                          planner == Planner::Mcmc, effort, seed, file,
                           comparesAll, isJson},
                          *machines);
   if (auto placement = placementPlanner())
     return planPlacement({model, training, optimizer, cluster, count, samples,
-                          *placement, budget.getNumOccurrences() ? budget : 0,
+                          *placement, effort,
                           blocks.getNumOccurrences() ? blocks : 0, seed, file,
                           comparesAll, isJson},
                          *machines);
-  std::vector<mlc::runtime::Plan> splits;
-  if (planner == Planner::All && !strategies.isGiven()) {
-    // Where no sharding fits, pipelines may.
-    if (auto plans = shardings.plan(*machines, split))
-      splits = std::move(*plans);
-    else
-      llvm::consumeError(plans.takeError());
-  }
-  PipelineRequest request{model, training, optimizer, samples};
-  request.microBatches.assign(microBatches.begin(), microBatches.end());
-  request.schedules.assign(schedules.begin(), schedules.end());
-  request.cluster = cluster;
-  request.ranks = count;
-  request.budget = budget;
-  request.blocks = blocks;
-  request.parts.assign(parts.begin(), parts.end());
-  request.recomputing = recomputing;
-  request.findShardings = [&](int64_t sizes, int64_t batch) {
-    return shardings.split(*machines, sizes, batch, count / sizes);
-  };
   if (planner == Planner::Bayes) {
-    if (budget.getNumOccurrences() == 0)
-      request.budget = 25;
+    PipelineRequest request = makeRequest(*machines, count);
+    request.budget = effort ? effort : 25;
     auto tried = planBayes(request, *machines, seed);
     if (!tried)
       return tried.takeError();
     printTried(*tried, machines->name, comparesAll, isJson);
     return finish(tried->steps[tried->best], file);
   }
-  auto plans = strategies.isGiven() ? PipelinePlans()
-                                    : planPipelines(request, *machines);
-  if (!plans)
-    return plans.takeError();
-  if (llvm::Error error = addPlans(request, std::move(splits), *plans))
-    return error;
-  if (planner == Planner::All)
-    if (llvm::Error error =
-            strategies.add(request, *machines, shardings, *plans))
-      return error;
-  const PlannedStep &best = plans->steps.front();
-  if (isJson) {
-    json::Array steps;
-    for (const PlannedStep &step : plans->steps)
-      steps.push_back(toJson(step));
-    llvm::outs() << json::Value(json::Object{
-                        {"cluster", machines->name},
-                        {"bound_seconds", toSeconds(plans->bound)},
-                        {"seconds_on_one_rank", toSeconds(plans->onOneRank)},
-                        {"blocks", int64_t(plans->blocks)},
-                        {"timelines", plans->timelines},
-                        {"plans", std::move(steps)}})
-                 << '\n';
-  } else {
-    if (comparesAll)
-      printPlans(*plans);
-    printBest(*plans, machines->name);
-  }
-  return finish(best, file);
+  return planAll(*machines, count, split);
 }

@@ -128,3 +128,16 @@ void mlc::cli::printBest(const PipelinePlans &plans,
         100 * (toSeconds(best.span) / toSeconds(plans.bound) - 1),
         plans.timelines);
 }
+
+json::Object mlc::cli::toJson(const PipelinePlans &plans,
+                              const std::string &cluster) {
+  json::Array steps;
+  for (const PlannedStep &step : plans.steps)
+    steps.push_back(toJson(step));
+  return json::Object{{"cluster", cluster},
+                      {"bound_seconds", toSeconds(plans.bound)},
+                      {"seconds_on_one_rank", toSeconds(plans.onOneRank)},
+                      {"blocks", int64_t(plans.blocks)},
+                      {"timelines", plans.timelines},
+                      {"plans", std::move(steps)}};
+}

@@ -16,6 +16,8 @@ void printPlans(const PipelinePlans &plans);
 /// The best plan, and how far from the bound it is.
 void printBest(const PipelinePlans &plans, const std::string &cluster);
 llvm::json::Object toJson(const PlannedStep &step);
+llvm::json::Object toJson(const PipelinePlans &plans,
+                          const std::string &cluster);
 
 } // namespace mlc::cli
 

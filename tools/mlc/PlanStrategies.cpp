@@ -5,6 +5,7 @@
 #include "runtime/plan/Nearest.h"
 #include "tools/mlc/Failure.h"
 #include "tools/mlc/MeshFlags.h"
+#include "tools/mlc/PlanBlocks.h"
 #include <fmt/format.h>
 
 using namespace mlc;
