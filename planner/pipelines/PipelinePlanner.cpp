@@ -204,11 +204,16 @@ Status PipelinePlanner::evaluate(const Search &search, PipelineChoice &choice,
     for (const RankMemory &rank : findMemory(tables[i], memory))
       samples[i].memory.push_back(double(rank.parts().total()));
   all = both();
+  double needed = 0, there = 0;
   for (size_t rank = 0; rank < all.memory.size(); ++rank) {
     const auto bytes = int64_t(all.memory[rank]);
+    const int64_t capacity = capacityOf(problem, rank);
     choice.memory = std::max(choice.memory, bytes);
-    choice.excess += std::max<int64_t>(0, bytes - capacityOf(problem, rank));
+    choice.excess += std::max<int64_t>(0, bytes - capacity);
+    needed += all.memory[rank];
+    there += double(capacity);
   }
+  choice.fill = needed / std::max(there, 1.0);
   return Status::success();
 }
 
@@ -303,7 +308,7 @@ Status PipelinePlanner::begin(const Search &search, Time worth,
         evaluate(search, other, &best).ok() && isBetter(other, best))
       best = std::move(other);
   }
-  if (status.ok() && best.span <= worth)
+  if (status.ok() && best.span <= worth && best.fill <= 1)
     improve(search, best);
   return status;
 }

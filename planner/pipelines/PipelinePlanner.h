@@ -56,6 +56,9 @@ struct PipelineChoice {
   /// Bytes that ranks have too little memory for, together. Arenas of stages
   /// are estimated from those of their blocks.
   int64_t excess = 0;
+  /// The share of all ranks' memory that all of them need; above 1 no other
+  /// stages fit.
+  double fill = 0;
 };
 
 class PipelinePlanner {
