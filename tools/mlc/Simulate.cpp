@@ -3,7 +3,6 @@
 #include "tools/mlc/Simulate.h"
 #include "dialects/Module/States.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "runtime/schedule/Generate.h"
 #include "runtime/schedule/Versions.h"
 #include "simulator/cluster/ClusterFile.h"
 #include "simulator/cluster/Network.h"
@@ -17,17 +16,26 @@ using namespace mlc::cli;
 using namespace mlc::simulator;
 namespace schedule = mlc::runtime::schedule;
 
-/// The table of a plan; of a step without stages, that of one stage.
+/// The table of a plan; on one rank all stages run in turn for each
+/// micro-batch, forward and back.
 static runtime::Status makeTable(const runtime::TrainingPlan &split,
                                  schedule::Table &table) {
   if (split.stages.ranks > 1)
     return split.makeTable(table);
-  schedule::ScheduleOptions options;
-  options.name = "1f1b";
-  options.stages = split.stages.count;
-  options.ranks = 1;
-  options.microBatches = split.accumulate;
-  return schedule::generate(options, table);
+  const auto stages = int32_t(split.stages.count);
+  std::vector<schedule::Action> &actions = table.ranks.emplace_back();
+  for (int64_t batch = 0; batch < split.accumulate; ++batch)
+    for (auto kind :
+         {schedule::ActionKind::Forward, schedule::ActionKind::Backward})
+      for (int32_t i = 0; i < stages; ++i) {
+        schedule::Action action;
+        action.kind = kind;
+        action.stage =
+            kind == schedule::ActionKind::Forward ? i : stages - 1 - i;
+        action.microBatch = int32_t(batch);
+        actions.push_back(action);
+      }
+  return runtime::Status::success();
 }
 
 /// The ranks of the first copy of the pipeline, in the order of the table.
