@@ -133,10 +133,27 @@ void EntryBuilder::findUnread(Body &body) {
   }
 }
 
-/// The operators in the source's order, but for those of addAgain().
+/// Whether an operator's results are results of the function, and nothing else.
+static bool isLast(Operation *op) {
+  return op->getNumResults() > 0 && !op->use_empty() &&
+         llvm::all_of(op->getUsers(), [](Operation *user) {
+           return user->hasTrait<OpTrait::IsTerminator>();
+         });
+}
+
+/// The operators in the source's order, but for those of addAgain(), and for
+/// what only the function returns, such as sums of gradients: it stands right
+/// behind what it reads, so that this need not wait for the end.
 SmallVector<Operation *> EntryBuilder::orderOf(const Body &body) {
   SmallVector<Operation *> order, waiting;
   llvm::DenseSet<Operation *> done;
+  auto isReady = [&](Operation *op) {
+    return llvm::all_of(op->getOperands(), [&](Value operand) {
+      Operation *source = operand.getDefiningOp();
+      return !source || !body.operators.contains(source) ||
+             done.contains(source);
+    });
+  };
   // Operators may depend on each other in long chains.
   auto visit = [&](Operation *last) {
     waiting.push_back(last);
@@ -150,8 +167,13 @@ SmallVector<Operation *> EntryBuilder::orderOf(const Body &body) {
       if (waiting.size() > before)
         continue;
       waiting.pop_back();
-      if (done.insert(op).second)
-        order.push_back(op);
+      if (!done.insert(op).second)
+        continue;
+      order.push_back(op);
+      for (Operation *user : op->getUsers())
+        if (body.operators.contains(user) && !body.again.contains(user) &&
+            isLast(user) && isReady(user) && done.insert(user).second)
+          order.push_back(user);
     }
   };
   for (Operation &op : source.getBody().front().without_terminator())

@@ -21,7 +21,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MLC = pathlib.Path(os.environ.get("MLC", ROOT / os.environ.get("MLC_BUILD", "build") / "bin/mlc"))
-FLAGS = ["--loss=cross-entropy", "--class-axis=-1", "--optimizer=adam", "--loss-scale=none"]
+FLAGS = ["--loss=cross-entropy", "--class-axis=-1", "--optimizer=adam", "--loss-scale=none", "--freeze=mask"]
 
 
 class Gpt:

@@ -45,7 +45,8 @@ private:
     llvm::SmallVector<int64_t> dims;
   };
 
-  mlir::Value rootOf(mlir::Value value) const;
+  bool isFolded(mlir::Operation *op);
+  mlir::Value rootOf(mlir::Value value);
   void assign(mlir::Operation *op);
   bool canJoin(mlir::Operation *op, const Group &group);
   bool isWritten(mlir::Value value);
@@ -68,9 +69,26 @@ private:
 
 } // namespace
 
-mlir::Value ArenaEstimate::rootOf(mlir::Value value) const {
+/// Whether readers find the result in the operand: it is the same memory, or
+/// elements of it in another order, as contractions read them, or repeated.
+bool ArenaEstimate::isFolded(mlir::Operation *op) {
+  if (op->getNumOperands() == 0)
+    return false;
+  if (cost.isReinterpretation(op))
+    return true;
+  const Work &work = workOf(op);
+  if (!llvm::isa<DefinitionOpInterface>(op) || op->getNumOperands() != 1 ||
+      work.operations > 0 || !work.contractions.empty())
+    return false;
+  return work.isPointwise ||
+         llvm::all_of(op->getUsers(), [&](mlir::Operation *user) {
+           return !workOf(user).contractions.empty();
+         });
+}
+
+mlir::Value ArenaEstimate::rootOf(mlir::Value value) {
   while (mlir::Operation *op = value.getDefiningOp()) {
-    if (!cost.isReinterpretation(op) || op->getNumOperands() == 0)
+    if (!isFolded(op))
       break;
     value = op->getOperand(0);
   }
@@ -150,7 +168,7 @@ void ArenaEstimate::readUses() {
 int64_t ArenaEstimate::bytes() {
   for (mlir::Operation &op : entry.getBody().front())
     if (!op.hasTrait<mlir::OpTrait::IsTerminator>() && op.getNumResults() &&
-        !cost.isReinterpretation(&op) && !workOf(&op).isLeaf)
+        !isFolded(&op) && !workOf(&op).isLeaf)
       assign(&op);
   readUses();
   std::vector<runtime::PlanItem> items;
