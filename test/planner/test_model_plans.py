@@ -221,3 +221,73 @@ def test_random_clusters(tools, tmp_path, seed):
     """Devices that differ, links and memory that decide, and clusters without a plan (random_clusters.py has more)."""
     told = random_clusters.check(tools.build / "bin/mlc", tmp_path, seed)
     assert ("no plan fits" in told) == (seed == 8) and ("no schedule runs" in told) == (seed == 30)
+
+
+def deep_model(path, layers=8, width=32, batch="n"):
+    """Layers that are alike: x + tanh(x w), with a head."""
+    rng = np.random.default_rng(3)
+    nodes, weights = [], []
+    for i in range(layers):
+        weights.append(numpy_helper.from_array((rng.standard_normal((width, width)) * 0.1).astype(np.float32), f"w{i}"))
+        nodes += [helper.make_node("MatMul", [f"x{i}", f"w{i}"], [f"p{i}"], name=f"layer{i}/product"),
+                  helper.make_node("Tanh", [f"p{i}"], [f"t{i}"], name=f"layer{i}/tanh"),
+                  helper.make_node("Add", [f"x{i}", f"t{i}"], [f"x{i + 1}"], name=f"layer{i}/add")]
+    weights.append(numpy_helper.from_array((rng.standard_normal((width, 8)) * 0.1).astype(np.float32), "head"))
+    nodes.append(helper.make_node("MatMul", [f"x{layers}", "head"], ["y"], name="head"))
+    info = helper.make_tensor_value_info
+    graph = helper.make_graph(nodes, "deep", [info("x0", TensorProto.FLOAT, [batch, width])], [info("y", TensorProto.FLOAT, [batch, 8])], weights)
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
+    return path
+
+
+@pytest.mark.parametrize("more", [["--tensor=2", "--recompute=always"], ["--tensor=1", "--recompute=always", "--schedules=1f1b"], ["--tensor=2", "--recompute=never"]])
+def test_parts_and_computing_again(tools, tmp_path, more):
+    """Layers that repeat are read once; the plan takes what mlc simulate says, and trains as one rank does."""
+    model = deep_model(tmp_path / "m.onnx", width=256)
+    flags = [model, "--loss=mse", "--optimizer=adam"]
+    cluster = write_cluster(tmp_path / "c.json", 5e6 if "--recompute=never" not in more else 1e9, bandwidth=1e11)
+    made = tools.mlc("plan", *flags, "--planner=pipelines", "--ranks=4", "--samples=32", f"--cluster={cluster}", *more, "-o", tmp_path / "p.json", "--json")
+    assert made.returncode == 0, made.stderr
+    best = json.loads(made.stdout)["plans"][0]
+    plan = json.loads((tmp_path / "p.json").read_text())
+    if "--tensor=2" in more:
+        assert plan["mesh"].get("tensor", 2) == 2
+    assert plan.get("recompute", False) == ("--recompute=always" in more and best["recompute"])
+    simulated = tools.mlc("simulate", *flags, "--plan", tmp_path / "p.json", f"--batch={best['batch']}", "--json")
+    assert simulated.returncode == 0, simulated.stderr
+    assert json.loads(simulated.stdout)["seconds"] == plan["predicted"]["seconds"] == best["seconds"]
+    rng = np.random.default_rng(2)
+    np.savez(tmp_path / "d.npz", x0=rng.standard_normal((64, 256)).astype(np.float32), target=rng.standard_normal((64, 8)).astype(np.float32))
+    states = []
+    for own in (["--plan", tmp_path / "p.json", "--ranks=4", f"--batch={best['batch']}"], ["--batch=32"]):
+        done = tools.mlc("train", *flags, *own, f"--data={tmp_path / 'd.npz'}", "--steps=2", f"--checkpoint={tmp_path / 'a.npz'}")
+        assert done.returncode == 0, done.stderr
+        with np.load(tmp_path / "a.npz") as file:
+            states.append({key: file[key] for key in file if key.startswith("weight/")})
+        (tmp_path / "a.npz").unlink()
+    for key, value in states[1].items():
+        np.testing.assert_allclose(states[0][key], value, rtol=1e-4, atol=1e-5)
+
+
+def test_little_memory(tools, tmp_path):
+    """No plan is slower than pipelines that anybody writes; where nothing fits, the one that is named comes nearest."""
+    model = deep_model(tmp_path / "m.onnx", layers=10)
+    flags = [model, "--loss=mse", "--optimizer=adam"]
+    cluster = write_cluster(tmp_path / "c.json", 2e5)
+    best = plans(tools, *flags, "--ranks=4", "--samples=24", f"--cluster={cluster}")["plans"][0]
+    assert best["fits"]
+    for batches in (6, 8, 12, 24):
+        for more in ([], ["--recompute"], ["--recompute", "--keep-results=layer*/add"]):
+            done = tools.mlc("simulate", *flags, "--ranks=4", "--stages=4", "--pipeline=1f1b", f"--micro-batches={batches}", f"--batch={24 // batches}",
+                             f"--cluster={cluster}", "--json", *more)
+            if done.returncode == 0:
+                assert best["seconds"] <= 1.02 * json.loads(done.stdout)["seconds"], (batches, more)
+    done = tools.mlc("plan", *flags, "--ranks=4", "--samples=24", f"--cluster={write_cluster(tmp_path / 'd.json', 4e4)}")
+    nearest = re.search(r"comes nearest takes (\d+) kB", done.stderr)
+    assert done.returncode == 9 and float(nearest[1]) * 1e3 < 1.3e5, done.stderr
+
+
+def test_one_rank_computes_again(tools, tmp_path):
+    """A candidate of one rank that runs its stages in turn is simulated as others are."""
+    done = tools.mlc("plan", deep_model(tmp_path / "m.onnx"), "--loss=mse", "--ranks=3", "--samples=12", "--planner=pipelines", "--recompute=always")
+    assert done.returncode == 0, done.stderr

@@ -86,14 +86,14 @@ def test_a_plan_file_has_all_operators_on_all_ranks(tools, tmp_path):
     assert all(made["shard"][f"relu{i}"] == "split1" for i in range(5)) and "conv0.weight" not in made["shard"]
     # What dense layers read is brought there once.
     assert all(made["shard"][name] == "-" for name in ("features", "relu6", "relu7"))
-    assert made["predicted"]["seconds"] == found["plans"][0]["seconds"]
+    assert made["predicted"]["seconds"] == pytest.approx(found["plans"][0]["seconds"], rel=0.1)
     done = tools.mlc("check-plan", tmp_path / "plan.json", model, "--loss=cross-entropy", "--cluster=cluster:flexflow-p100")
     assert done.returncode == 0, done.stderr
     done = tools.mlc("simulate", model, "--loss=cross-entropy", f"--plan={tmp_path / 'plan.json'}", "--cluster=cluster:flexflow-p100",
                      "--estimate", "--json")
     assert done.returncode == 0, done.stderr
     # That simulates what the partitioner makes of the plan.
-    assert json.loads(done.stdout)["seconds"] == pytest.approx(made["predicted"]["seconds"], rel=0.1)
+    assert json.loads(done.stdout)["seconds"] == made["predicted"]["seconds"]
 
 
 def test_the_page(tools, tmp_path):

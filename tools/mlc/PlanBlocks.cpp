@@ -46,9 +46,13 @@ Blocks Blocks::recomputing() const {
     }
     again.memory.values.push_back(std::move(value));
   }
+  // Gradients take the place of what was computed again.
   for (StepMemory::Entry &entry : again.memory.entries)
-    if (entry.entry.kind == Kind::InputGradient)
-      entry.arena += freed[size_t(entry.entry.stage)];
+    if (entry.entry.kind == Kind::InputGradient) {
+      const int64_t more = freed[size_t(entry.entry.stage)];
+      entry.arena =
+          std::max(entry.arena, more) + std::min(entry.arena, more) / 4;
+    }
   return again;
 }
 

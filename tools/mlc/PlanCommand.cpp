@@ -38,7 +38,8 @@ enum class Planner : uint8_t {
 
 cl::ValuesClass plannerValues() {
   return cl::values(clEnumValN(Planner::All, "all",
-                               "both of these; the fastest that fits "
+                               "pipelines, shardings and written "
+                               "strategies; the fastest that fits "
                                "is the plan"),
                     clEnumValN(Planner::Pipelines, "pipelines",
                                "copies, stages, a schedule, "

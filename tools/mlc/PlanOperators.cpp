@@ -7,7 +7,7 @@
 #include "runtime/Text.h"
 #include "tools/mlc/Failure.h"
 #include "tools/mlc/OperatorPlans.h"
-#include "tools/mlc/OutputFile.h"
+#include "tools/mlc/PlanFile.h"
 #include "llvm/Support/JSON.h"
 #include <fmt/format.h>
 
@@ -222,18 +222,10 @@ llvm::Error OperatorPlanning::write(const PlanRow &best) const {
   auto plan = makePlan(step.graph, best.plan.strategies, devices);
   if (!plan)
     return withFile(request.model.model, Exit::Unsupported, plan.takeError());
-  auto read = readTrainingModel(request.model, request.training,
-                                &request.optimizer, request.samples, {},
-                                plan->training->isSplit() ? &*plan : nullptr);
-  if (!read)
-    return read.takeError();
-  plan->origin.model = {request.model.model, step.hash};
-  plan->origin.cluster = request.cluster;
-  plan->origin.predicted = {toSeconds(best.plan.span), 0};
-  return writeOutputs({{request.output, [&](llvm::raw_ostream &os) {
-                          os << plan->text();
-                          return llvm::Error::success();
-                        }}});
+  return writeSimulated({request.model, request.training, request.optimizer,
+                         request.samples, *plan, request.cluster,
+                         ArenaSource::Operators},
+                        request.output, devices, request.asJson);
 }
 
 llvm::Error OperatorPlanning::run() {

@@ -15,9 +15,8 @@ using namespace mlc::simulator;
 /// So many of the best pipelines are simulated as they are.
 static constexpr size_t simulatedPlans = 3;
 
-/// So many schedules with a number of copies, parts and micro-batches are tried
-/// at most.
-static constexpr int64_t mostCandidates = 400;
+/// So many steps are simulated about, if something fits.
+static constexpr int64_t mostTimelines = 6000;
 
 /// Where to cut is searched for where that may give the best plan: it rarely
 /// gains as much.
@@ -76,8 +75,6 @@ private:
   const Network network;
   PipelineForms forms;
   Time bestSpan = kLongestTime; ///< of what fits
-  /// How many times the bytes that blocks say a plan took.
-  double margin = 1;
   PipelinePlans found;
 };
 
@@ -143,6 +140,7 @@ llvm::Error PipelineSearch::evaluate(const Candidate &way, int64_t budget) {
   const Blocks again = way.form.recomputes ? (*read)->recomputing() : Blocks();
   const Blocks &blocks = way.form.recomputes ? again : **read;
   // Where the plan itself needs more than its blocks say, it is made anew.
+  double margin = 1;
   for (int trial = 0; trial < 2; ++trial) {
     PipelineProblem problem = forms.problemOf(way.form, blocks);
     problem.margin = margin;
@@ -169,8 +167,8 @@ llvm::Error PipelineSearch::evaluate(const Candidate &way, int64_t budget) {
       bestSpan = std::min(bestSpan, step.span);
       return llvm::Error::success();
     }
-    margin = std::max(margin, std::min(2.0, 1.01 * double(step.memory) /
-                                                std::max(estimated, 1.0)));
+    margin =
+        std::min(2.0, 1.01 * double(step.memory) / std::max(estimated, 1.0));
   }
   return llvm::Error::success();
 }
@@ -188,18 +186,18 @@ llvm::Error PipelineSearch::addPipelines() {
            std::pair(std::max(b.memory, most), b.span);
   });
   std::set<std::string> tried;
-  int64_t evaluated = 0;
   for (const Candidate &way : *all) {
     const bool mayFit = way.memory <= most;
     // Of each schedule one is tried, for people to compare.
     const bool isFirst =
         mayFit && way.form.places > 1 && !tried.count(way.schedule);
-    const bool mayBeBest =
-        evaluated < mostCandidates &&
-        (mayFit ? way.span < double(bestSpan) : found.steps.empty());
+    // Until something fits, all that may is tried.
+    const bool mayBeBest = mayFit ? (found.timelines < mostTimelines ||
+                                     bestSpan == kLongestTime) &&
+                                        way.span < double(bestSpan)
+                                  : found.steps.empty();
     if (!isFirst && !mayBeBest)
       continue;
-    ++evaluated;
     const size_t before = found.steps.size();
     if (llvm::Error error = evaluate(way, mayFit ? request.budget : 1))
       return error;
@@ -210,6 +208,9 @@ llvm::Error PipelineSearch::addPipelines() {
 }
 
 bool mlc::cli::isBetter(const PlannedStep &a, const PlannedStep &b) {
+  // Of what does not fit, what comes nearest.
+  if (!a.fits && !b.fits)
+    return a.memory < b.memory;
   return std::pair(!a.fits, a.span) < std::pair(!b.fits, b.span);
 }
 

@@ -4,7 +4,7 @@
 #include "planner/placement/PlacementPolicy.h"
 #include "runtime/Text.h"
 #include "tools/mlc/Failure.h"
-#include "tools/mlc/OutputFile.h"
+#include "tools/mlc/PlanFile.h"
 #include "llvm/Support/JSON.h"
 #include <fmt/format.h>
 
@@ -226,13 +226,10 @@ llvm::Error PlacementPlanning::write(const PlacementResult &best) const {
   auto plan = makePlan(best.placement);
   if (!plan)
     return withFile(request.model.model, Exit::Unsupported, plan.takeError());
-  plan->origin.model = {request.model.model, step.hash};
-  plan->origin.cluster = request.cluster;
-  plan->origin.predicted = {best.seconds, 0};
-  return writeOutputs({{request.output, [&](llvm::raw_ostream &os) {
-                          os << plan->text();
-                          return llvm::Error::success();
-                        }}});
+  return writeSimulated({request.model, request.training, request.optimizer,
+                         request.samples, *plan, request.cluster,
+                         ArenaSource::Operators},
+                        request.output, devices, request.asJson);
 }
 
 llvm::Error PlacementPlanning::run() {

@@ -72,10 +72,11 @@ void mlc::cli::printPlans(const PipelinePlans &plans) {
                               "plan", width);
   for (const auto &[name, step] : rows)
     llvm::outs() << fmt::format(
-        "{:<{}}  {:>13} {:>10} {:>6.1f} % {:>9} {:>9}{}\n", name, width,
+        "{:<{}}  {:>13} {:>10} {:>6.1f} % {:>9} {:>9}{}{}\n", name, width,
         step->plan.training->accumulate, toText(step->span), 100 * step->idle,
         roundedBytes(step->sent), roundedBytes(step->memory),
-        step->fits ? "" : ", too much");
+        step->fits ? "" : ", too much",
+        step->isSimulated ? "" : " (by blocks)");
 }
 
 json::Object mlc::cli::toJson(const PlannedStep &step) {
@@ -120,7 +121,7 @@ void mlc::cli::printBest(const PipelinePlans &plans,
   if (plans.onOneRank && plans.onOneRank < best.span)
     llvm::outs() << "one rank alone computes for " << toText(plans.onOneRank)
                  << "; plan for fewer ranks\n";
-  if (plans.bound)
+  if (plans.bound && plans.bound <= best.span)
     llvm::outs() << fmt::format(
         "no pipeline of these {} blocks takes less than {} ({:+.1f} %); {} "
         "steps were simulated\n",
