@@ -108,10 +108,10 @@ std::vector<size_t> partitionBlocks(const std::vector<double> &weights,
 }
 
 std::vector<int64_t> listMicroBatches(int64_t samples, int64_t ranks) {
-  constexpr int64_t most = 1024;
+  const int64_t most =
+      std::min<int64_t>(1024, std::max<int64_t>(256, 16 * ranks));
   std::vector<int64_t> counts;
-  for (int64_t count = 1;
-       count <= most && count <= std::min(samples, 16 * ranks); ++count)
+  for (int64_t count = 1; count <= std::min(samples, most); ++count)
     if (samples % count == 0 &&
         (counts.empty() || 3 * count >= 4 * counts.back()))
       counts.push_back(count);

@@ -58,8 +58,8 @@ std::vector<size_t> partitionBlocks(const std::vector<double> &weights,
                                     size_t parts);
 
 /// Numbers of micro-batches to try for so many samples of a step: those that
-/// divide them, each a third larger than the one before at least, up to 16 for
-/// a rank.
+/// divide them, each a third larger than the one before at least, up to 256, or
+/// 16 for a rank up to 1,024.
 std::vector<int64_t> listMicroBatches(int64_t samples, int64_t ranks);
 
 } // namespace mlc::planner

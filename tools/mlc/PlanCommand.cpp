@@ -91,7 +91,7 @@ public:
         microBatches("micro-batches", cl::CommaSeparated,
                      cl::value_desc("number,..."),
                      cl::desc("Numbers of micro-batches to try (some that "
-                              "divide the samples, up to 16 for a rank)"),
+                              "divide the samples, up to 256 at least)"),
                      cl::sub(sub)),
         schedules("schedules", cl::CommaSeparated, cl::value_desc("name,..."),
                   cl::desc("Schedules to try, of mlc schedule --list (all "
