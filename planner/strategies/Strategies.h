@@ -17,7 +17,7 @@
 
 namespace mlc::planner {
 
-enum class Strategy : uint8_t {
+enum class WrittenStrategy : uint8_t {
   DataParallel,
   ParameterServer,
   Zero1,
@@ -33,7 +33,7 @@ enum class Strategy : uint8_t {
 };
 
 struct StrategyRow {
-  Strategy strategy;
+  WrittenStrategy strategy;
   const char *name;    ///< as flags have it
   const char *meaning; ///< on one line
   const char *paper;

@@ -40,7 +40,7 @@ llvm::Error StrategyPlanner::check() const {
     return fail(Exit::Usage, "--strategy=" + strategy +
                                  ": there is no such strategy; there are " +
                                  strategyNames());
-  const bool isGspmd = row && row->strategy == Strategy::Gspmd;
+  const bool isGspmd = row && row->strategy == WrittenStrategy::Gspmd;
   if (!isGspmd && !shards.empty())
     return fail(Exit::Usage, "--shard is of --strategy=gspmd");
   if (isGspmd && shards.empty())
@@ -68,7 +68,7 @@ public:
   /// Reads the model.
   llvm::Error read();
   /// The plans of a strategy; an error says why there are none.
-  llvm::Expected<std::vector<Tries>> make(Strategy strategy);
+  llvm::Expected<std::vector<Tries>> make(WrittenStrategy strategy);
   int64_t countSamples() const { return samples; }
 
 private:
@@ -86,7 +86,7 @@ private:
                   &ofSizes) const;
   llvm::Expected<std::vector<Tries>> makeGspmd() const;
   llvm::Expected<std::vector<Tries>> makeOptCnn();
-  llvm::Expected<std::vector<Tries>> makeStages(Strategy strategy);
+  llvm::Expected<std::vector<Tries>> makeStages(WrittenStrategy strategy);
 
   const PipelineRequest &request;
   const simulator::Cluster &cluster;
@@ -241,14 +241,14 @@ llvm::Expected<std::vector<Tries>> StrategyMaker::makeOptCnn() {
 }
 
 llvm::Expected<std::vector<Tries>>
-StrategyMaker::makeStages(Strategy strategy) {
+StrategyMaker::makeStages(WrittenStrategy strategy) {
   const auto ranks = size_t(request.ranks), layers = layerEnds.size() + 1;
   if (ranks < 2 || layers < ranks)
     return refuse(fmt::format("a rank has a layer at least, and the model has "
                               "{} layers for {} ranks",
                               layers, ranks));
   std::vector<size_t> ends = divideEqually(layers, ranks);
-  if (strategy == Strategy::BlockPartition) {
+  if (strategy == WrittenStrategy::BlockPartition) {
     auto times =
         readStageTimes(request, cluster, samples / counts.front(), layerEnds);
     if (!times)
@@ -265,34 +265,35 @@ StrategyMaker::makeStages(Strategy strategy) {
   for (size_t end : llvm::ArrayRef(ends).drop_back())
     stages.ends.push_back(layerEnds[end - 1]);
   Tries row = ofEachCount(plan);
-  row.isFirst = strategy == Strategy::LayerPerDevice;
+  row.isFirst = strategy == WrittenStrategy::LayerPerDevice;
   return std::vector<Tries>{std::move(row)};
 }
 
-llvm::Expected<std::vector<Tries>> StrategyMaker::make(Strategy strategy) {
+llvm::Expected<std::vector<Tries>>
+StrategyMaker::make(WrittenStrategy strategy) {
   name = allStrategies()[size_t(strategy)].name;
   switch (strategy) {
-  case Strategy::DataParallel:
+  case WrittenStrategy::DataParallel:
     return makeDataParallel(0, false);
-  case Strategy::ParameterServer:
+  case WrittenStrategy::ParameterServer:
     return makeDataParallel(0, true);
-  case Strategy::Zero1:
+  case WrittenStrategy::Zero1:
     return makeDataParallel(1, false);
-  case Strategy::Zero2:
+  case WrittenStrategy::Zero2:
     return makeDataParallel(2, false);
-  case Strategy::Zero3:
+  case WrittenStrategy::Zero3:
     return makeDataParallel(3, false);
-  case Strategy::OneWeirdTrick:
+  case WrittenStrategy::OneWeirdTrick:
     return makeSharded("convolutions and dense layers", columns);
-  case Strategy::Megatron:
+  case WrittenStrategy::Megatron:
     return makeSharded("products with weights", pairs);
-  case Strategy::Gspmd:
+  case WrittenStrategy::Gspmd:
     return makeGspmd();
-  case Strategy::OptCnn:
+  case WrittenStrategy::OptCnn:
     return makeOptCnn();
-  case Strategy::LayerPerDevice:
-  case Strategy::EqualStages:
-  case Strategy::BlockPartition:
+  case WrittenStrategy::LayerPerDevice:
+  case WrittenStrategy::EqualStages:
+  case WrittenStrategy::BlockPartition:
     return makeStages(strategy);
   }
   llvm_unreachable("no such strategy");
@@ -338,8 +339,8 @@ llvm::Error StrategyPlanner::add(const PipelineRequest &request,
     return error;
   for (const StrategyRow &row : allStrategies()) {
     // What the other planner finds of its own is not found again.
-    const bool isFound =
-        row.strategy == Strategy::Gspmd || row.strategy == Strategy::OptCnn;
+    const bool isFound = row.strategy == WrittenStrategy::Gspmd ||
+                         row.strategy == WrittenStrategy::OptCnn;
     if (isGiven() ? strategy != row.name : isFound)
       continue;
     llvm::Error wrong = llvm::Error::success();

@@ -42,7 +42,8 @@ TEST_CASE("blocks differ by one weight at most") {
 }
 
 TEST_CASE("numbers of micro-batches divide the samples") {
-  CHECK(listMicroBatches(64, 2) == std::vector<int64_t>{1, 2, 4, 8, 16, 32, 64});
+  CHECK(listMicroBatches(64, 2) ==
+        std::vector<int64_t>{1, 2, 4, 8, 16, 32, 64});
   CHECK(listMicroBatches(7, 4) == std::vector<int64_t>{1, 7});
   CHECK(listMicroBatches(12, 1) == std::vector<int64_t>{1, 2, 3, 4, 6, 12});
 }
