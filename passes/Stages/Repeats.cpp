@@ -249,8 +249,11 @@ void Shortener::nameAll(Repeats &repeats) {
       Operation *own = operators[i],
                 *other = operators[i + (copy - 1) * length];
       auto note = [&](StringRef name, StringRef otherName) {
+        // Operators that no node was made into have no name.
+        if (name.empty())
+          return;
         std::vector<std::string> &all = repeats.names[name];
-        if (!name.empty() && all.size() < copy)
+        if (all.size() < copy)
           all.push_back(otherName.str());
       };
       note(nodeOf(own), nodeOf(other));

@@ -143,12 +143,12 @@ llvm::Error PipelineForms::addForms(Form form, std::vector<Form> &forms) {
     return llvm::Error::success();
   }
   const std::vector<StepCosts> &costs = (*blocks)->costs;
-  auto leastOf = [&](const StepCosts &one) { return one.computing(); };
   double perSecond = 0;
   for (int64_t rank = 0; rank < form.places; ++rank)
     perSecond +=
-        1 / std::max(toSeconds(leastOf(costs[(*blocks)->kinds[size_t(rank)]])),
-                     1e-12);
+        1 /
+        std::max(toSeconds(costs[(*blocks)->kinds[size_t(rank)]].computing()),
+                 1e-12);
   form.least = toTime(double(form.microBatches) / perSecond);
   const Time bound = PipelinePlanner(problemOf(form, **blocks), 0).bound();
   leastSpan = leastSpan ? std::min(leastSpan, bound) : bound;

@@ -75,6 +75,19 @@ TEST_CASE("three of many layers are left") {
   CHECK(repeats.countAll() == 12);
 }
 
+TEST_CASE("operators without names are not named") {
+  std::string text = modelOf(8);
+  for (size_t at; (at = text.find(" loc(\"tanh")) != std::string::npos;)
+    text.erase(at, text.find(')', at) + 1 - at);
+  Shortened model(text, /*most=*/8);
+  REQUIRE(model.repeats);
+  CHECK(!model.repeats->names.empty());
+  for (const auto &copies : model.repeats->names) {
+    CHECK(!copies.getKey().empty());
+    CHECK(copies.getValue().size() == 6);
+  }
+}
+
 TEST_CASE("parts know what they stand for, and their neighbours") {
   Shortened model(modelOf(6), /*most=*/6);
   REQUIRE(model.repeats);
