@@ -5,6 +5,13 @@
 using namespace mlc;
 using namespace mlc::cli;
 
+void mlc::cli::takeTarget(const simulator::Cluster &cluster,
+                          ModelOptions &model) {
+  const std::string &target = cluster.deviceOf(0).target;
+  if (model.target.getNumOccurrences() == 0 && !target.empty())
+    model.target = target;
+}
+
 llvm::Expected<DeviceCosts>
 DeviceCosts::make(const Compilation &compilation, const ModelOptions &options,
                   const simulator::Cluster &cluster) {

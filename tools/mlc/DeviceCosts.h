@@ -9,6 +9,10 @@
 
 namespace mlc::cli {
 
+/// Lets the first device of a cluster price operators, unless --target is
+/// given.
+void takeTarget(const simulator::Cluster &cluster, ModelOptions &model);
+
 /// Prices operators on the devices of a cluster, by the targets that it names.
 class DeviceCosts {
 public:

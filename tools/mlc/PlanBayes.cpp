@@ -5,6 +5,7 @@
 #include "runtime/schedule/Generate.h"
 #include "runtime/transport/Schedule.h"
 #include "simulator/timeline/Pictures.h"
+#include "tools/mlc/DeviceCosts.h"
 #include "tools/mlc/Failure.h"
 #include "llvm/ADT/StringSet.h"
 #include <fmt/format.h>
@@ -390,9 +391,7 @@ static llvm::Error trySteps(const PipelineRequest &request,
 llvm::Expected<TriedSteps> cli::planBayes(const PipelineRequest &request,
                                           const simulator::Cluster &cluster,
                                           uint64_t seed) {
-  const std::string &target = cluster.deviceOf(0).target;
-  if (request.model.target.getNumOccurrences() == 0 && !target.empty())
-    request.model.target = target;
+  takeTarget(cluster, request.model);
   auto sizes = readSizes(request);
   if (!sizes)
     return sizes.takeError();

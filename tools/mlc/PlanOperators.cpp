@@ -5,6 +5,7 @@
 #include "planner/operators/OperatorPlanner.h"
 #include "planner/operators/OperatorStarts.h"
 #include "runtime/Text.h"
+#include "tools/mlc/DeviceCosts.h"
 #include "tools/mlc/Failure.h"
 #include "tools/mlc/OperatorPlans.h"
 #include "tools/mlc/PlanFile.h"
@@ -261,9 +262,7 @@ llvm::Error OperatorPlanning::run() {
 
 llvm::Error mlc::cli::planOperators(const OperatorRequest &request,
                                     const Cluster &cluster) {
-  const std::string &target = cluster.deviceOf(0).target;
-  if (request.model.target.getNumOccurrences() == 0 && !target.empty())
-    request.model.target = target;
+  takeTarget(cluster, request.model);
   auto step =
       readStepOperators(request.model, request.training, request.optimizer,
                         request.samples, cluster, int32_t(request.ranks));

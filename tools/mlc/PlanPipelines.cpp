@@ -2,6 +2,7 @@
 
 #include "tools/mlc/PlanPipelines.h"
 #include "planner/strategies/Strategies.h"
+#include "tools/mlc/DeviceCosts.h"
 #include "tools/mlc/Failure.h"
 #include "tools/mlc/PipelineForms.h"
 #include <fmt/format.h>
@@ -321,10 +322,7 @@ llvm::Expected<PipelinePlans> PipelineSearch::run() {
 llvm::Expected<PipelinePlans>
 mlc::cli::planPipelines(const PipelineRequest &request,
                         const Cluster &cluster) {
-  // The devices price operators, unless another target is given.
-  const std::string &target = cluster.deviceOf(0).target;
-  if (request.model.target.getNumOccurrences() == 0 && !target.empty())
-    request.model.target = target;
+  takeTarget(cluster, request.model);
   return PipelineSearch(request, cluster).run();
 }
 

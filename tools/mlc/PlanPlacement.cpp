@@ -3,6 +3,7 @@
 #include "tools/mlc/PlanPlacement.h"
 #include "planner/placement/PlacementPolicy.h"
 #include "runtime/Text.h"
+#include "tools/mlc/DeviceCosts.h"
 #include "tools/mlc/Failure.h"
 #include "tools/mlc/PlanFile.h"
 #include "llvm/Support/JSON.h"
@@ -251,9 +252,7 @@ llvm::Error PlacementPlanning::run() {
 
 llvm::Error mlc::cli::planPlacement(const PlacementRequest &request,
                                     const Cluster &cluster) {
-  const std::string &target = cluster.deviceOf(0).target;
-  if (request.model.target.getNumOccurrences() == 0 && !target.empty())
-    request.model.target = target;
+  takeTarget(cluster, request.model);
   auto step =
       readStepOperators(request.model, request.training, request.optimizer,
                         request.samples, cluster, int32_t(request.ranks));

@@ -11,6 +11,7 @@
 #include "planner/choices/Solve.h"
 #include "runtime/Text.h"
 #include "runtime/plan/Bytes.h"
+#include "tools/mlc/DeviceCosts.h"
 #include "tools/mlc/Failure.h"
 #include "tools/mlc/MeshFlags.h"
 #include "tools/mlc/OutputFile.h"
@@ -378,9 +379,7 @@ llvm::Expected<std::vector<ShardingPlanner::Found>>
 ShardingPlanner::find(const simulator::Cluster &cluster,
                       const Request &request) {
   batch = request.samples;
-  const std::string &target = cluster.deviceOf(0).target;
-  if (model.target.getNumOccurrences() == 0 && !target.empty())
-    model.target = target;
+  takeTarget(cluster, model);
   if (auto bytes = memoryOf(cluster); !bytes)
     return bytes.takeError();
   auto plans = meshes(request);

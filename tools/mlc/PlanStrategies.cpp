@@ -3,6 +3,7 @@
 #include "tools/mlc/PlanStrategies.h"
 #include "passes/Shardings/WrittenShardings.h"
 #include "runtime/plan/Nearest.h"
+#include "tools/mlc/DeviceCosts.h"
 #include "tools/mlc/Failure.h"
 #include "tools/mlc/MeshFlags.h"
 #include "tools/mlc/PlanBlocks.h"
@@ -331,9 +332,7 @@ llvm::Error StrategyPlanner::add(const PipelineRequest &request,
                                  const simulator::Cluster &cluster,
                                  ShardingPlanner &shardings,
                                  PipelinePlans &found) const {
-  const std::string &target = cluster.deviceOf(0).target;
-  if (request.model.target.getNumOccurrences() == 0 && !target.empty())
-    request.model.target = target;
+  takeTarget(cluster, request.model);
   StrategyMaker maker(request, cluster, shardings, {shards});
   if (llvm::Error error = maker.read())
     return error;

@@ -178,10 +178,7 @@ mlc::cli::simulate(const SimulationRequest &request) {
   auto machines = readCluster(request.cluster, request.plan);
   if (!machines)
     return machines.takeError();
-  // The target of the devices prices operators, unless another one is given.
-  const std::string &target = machines->deviceOf(0).target;
-  if (model.target.getNumOccurrences() == 0 && !target.empty())
-    model.target = target;
+  takeTarget(*machines, model);
   const bool isStaged = split.isStaged(), isSplit = isStaged || split.isSplit();
   auto read = readTrainingModel(
       model, request.training, &request.optimizer, request.batch,
